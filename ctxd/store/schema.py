@@ -1,0 +1,109 @@
+"""The shape of an index file. Owned by the writer; readers know it through read.py and catalog.py only.
+
+An index file is never migrated: another SCHEMA_VERSION is another file name, filled anew. Row ids are private to one
+file and mean nothing between two runs; whatever is shown is ordered by path and line.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from ctxd.model import ReferenceKind
+
+SCHEMA_VERSION = 1
+
+# References outnumber everything else by far, so their kind is a number: the place in this tuple.
+REFERENCE_KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
+
+# Facts that come from a file's path, as bits of files.facts.
+TEST, EXAMPLE, VENDORED, LEGACY, GENERATED, STUB = 1, 2, 4, 8, 16, 32
+
+# Columns of the full-text table, in order; bm25() takes one weight for each.
+FTS_COLUMNS = ("path", "name", "context", "body")
+
+SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+INSERT INTO meta VALUES ('generation', 0);
+
+CREATE TABLE files(
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  language TEXT NOT NULL DEFAULT '',      -- '' = nobody's
+  content TEXT NOT NULL DEFAULT 'text',   -- code, docs, config, text
+  facts INTEGER NOT NULL DEFAULT 0,       -- bits: TEST, EXAMPLE, ...
+  skip TEXT NOT NULL DEFAULT '',          -- '' = indexed, else the reason
+  note TEXT NOT NULL DEFAULT '',          -- what went wrong in parsing
+  digest BLOB NOT NULL,                   -- sha256 of the bytes; empty when never opened
+  size_bytes INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  hashed_ns INTEGER NOT NULL,             -- wall clock when the digest was taken
+  encoding TEXT NOT NULL DEFAULT '',
+  replaced INTEGER NOT NULL DEFAULT 0,    -- characters that could not be decoded
+  line_count INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE texts(file_id INTEGER PRIMARY KEY, body BLOB NOT NULL);   -- zlib of the masked text, UTF-8
+
+CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, folded TEXT NOT NULL);
+CREATE INDEX names_folded ON names(folded);
+
+CREATE TABLE chunks(
+  id INTEGER PRIMARY KEY,                 -- rowid of its row in fts
+  file_id INTEGER NOT NULL REFERENCES files(id),
+  symbol_id INTEGER REFERENCES symbols(id),
+  kind TEXT NOT NULL,
+  line_start INTEGER NOT NULL,
+  line_end INTEGER NOT NULL,
+  byte_start INTEGER NOT NULL,
+  byte_end INTEGER NOT NULL,
+  tokens INTEGER NOT NULL
+);
+CREATE INDEX chunks_file ON chunks(file_id, line_start);
+CREATE INDEX chunks_symbol ON chunks(symbol_id) WHERE symbol_id IS NOT NULL;
+
+CREATE TABLE symbols(
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES files(id),
+  name_id INTEGER NOT NULL REFERENCES names(id),
+  qualified_name TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  exported INTEGER NOT NULL,
+  line_start INTEGER NOT NULL,
+  line_end INTEGER NOT NULL,
+  definition_line INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  doc TEXT NOT NULL
+);
+CREATE INDEX symbols_file ON symbols(file_id, line_start);
+CREATE INDEX symbols_name ON symbols(name_id);
+
+CREATE TABLE refs(
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES files(id),
+  name_id INTEGER NOT NULL REFERENCES names(id),
+  kind INTEGER NOT NULL,                  -- place in REFERENCE_KINDS
+  line INTEGER NOT NULL,
+  symbol_id INTEGER REFERENCES symbols(id),
+  receiver TEXT NOT NULL
+);
+CREATE INDEX refs_file ON refs(file_id);
+CREATE INDEX refs_name ON refs(name_id);
+
+CREATE TABLE imports(
+  id INTEGER PRIMARY KEY,
+  file_id INTEGER NOT NULL REFERENCES files(id),
+  module TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  names TEXT NOT NULL,                    -- JSON array of [name, alias]
+  UNIQUE(file_id, line, module, names)
+);
+CREATE INDEX imports_module ON imports(module);
+
+-- Text that words.expand made; contentless, so a changed row is a delete and an insert.
+CREATE VIRTUAL TABLE fts USING fts5(
+  path, name, context, body,
+  content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'"
+);
+"""

@@ -1,0 +1,66 @@
+"""How text becomes words, the same way for what is indexed and for what is asked. Pure; any thread or process.
+
+A compound identifier is indexed as itself followed by its parts (`getUserById` -> getUserById get user by id), so that
+whole names, single words and the phrase of the parts all match. Runs of CJK text are followed by their bigrams, since
+the tokenizer would keep such a run as one word.
+"""
+
+from __future__ import annotations
+
+import re
+
+WORD = re.compile(r"\w+")
+# Acronym before a capitalised word, capitalised word, acronym, lower run, digits, anything else that is a letter.
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\dA-Za-z_]+")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
+# A word longer than this is data (base64, a hash), of no use to a reader and costly to split.
+MAX_WORD = 80
+
+
+def parts(identifier: str) -> list[str]:
+    """Return the lower-case parts of an identifier: HTTPServerPool2 -> http, server, pool, 2."""
+    return [part.lower() for part in _PART.findall(identifier)]
+
+
+def bigrams(run: str) -> list[str]:
+    """Return the overlapping pairs of a CJK run; a single character stands for itself."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def cjk_runs(text: str) -> list[str]:
+    """Return the runs of CJK characters in `text`, in order."""
+    return _CJK.findall(text)
+
+
+class _Expansions(dict[str, str]):
+    """Word -> what is indexed for it. Remembers, because code repeats its words."""
+
+    _LIMIT = 200_000
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= self._LIMIT:
+            self.clear()
+        self[word] = value = _expand_word(word)
+        return value
+
+
+def _expand_word(word: str) -> str:
+    if len(word) > MAX_WORD:
+        return word[:MAX_WORD]
+    if word.isascii():
+        if word.isalpha() and (word.islower() or word.isupper() or word[1:].islower()):
+            return word
+    elif runs := cjk_runs(word):
+        return " ".join([word, *(pair for run in runs for pair in bigrams(run) if pair != word)])
+    split = parts(word)
+    if len(split) < 2 and (not split or split[0] == word.lower()):
+        return word
+    return " ".join([word, *split])
+
+
+_expansions = _Expansions()
+
+
+def expand(text: str) -> str:
+    """Return `text` as the words that the full-text index takes, in order, identifiers followed by their parts."""
+    return " ".join(map(_expansions.__getitem__, WORD.findall(text)))
