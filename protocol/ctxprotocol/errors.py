@@ -67,6 +67,12 @@ class IndexUnusable(CtxError):
     error = "index_unusable"
 
 
+class ConfigInvalid(CtxError):
+    """The user's configuration file cannot be used; the message names file and key."""
+
+    error = "config_invalid"
+
+
 class DeadlinePassed(CtxError):
     """The request ran out of time inside the daemon."""
 

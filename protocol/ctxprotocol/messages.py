@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-PROTOCOL_VERSION = 1
+from ctxprotocol.endpoint import PROTOCOL_VERSION as PROTOCOL_VERSION
 
 Output = Literal["text", "json"]
 Content = Literal["all", "code", "docs", "config"]
