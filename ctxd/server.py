@@ -1,0 +1,265 @@
+"""The wire's side of the daemon: accept, check the peer, frame -> Request -> handler -> Reply -> frame.
+
+Owned by main; runs on the loop. Handlers come in as an argument. A connection carries one request at a time; hanging
+up cancels it. A peer that stalls is cut, so that it costs one descriptor for half a minute and nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, build
+from ctxprotocol.errors import Busy, CtxError, DeadlinePassed, FrameRefused, Internal, ReplaceDaemon, to_failure
+from ctxprotocol.errors import VersionRefused
+from ctxprotocol.framing import MAX_REQUEST_BYTES, FrameDecoder, decode_hello, decode_request, pack
+from ctxprotocol.messages import Answer, AnyReply, AnyRequest, Hello, Progress, Stop, Welcome
+
+log = logging.getLogger("ctxd.server")
+
+# More than any machine's agents; each costs a descriptor and a few kilobytes.
+MAX_CONNECTIONS = 256
+# A frame that has begun must end within this; so must the first frame after connecting, and each write.
+STALL_S = 30.0
+# Replies wait in memory for a slow reader up to this.
+MAX_BACKLOG_BYTES = 4 << 20
+# Requests remembered for the latency figures of `ctx daemon status`.
+LATENCIES = 2_000
+
+Report = Callable[[Progress], None]
+Handle = Callable[[AnyRequest, Report], Awaitable[Answer]]
+
+
+class Server:
+    """All connections of the daemon. `handle` answers a request; `stopped` is called when a client asks for the end."""
+
+    def __init__(self, handle: Handle, on_stop: Callable[[], Awaitable[None]], log_path: str) -> None:
+        self.handle = handle
+        self.on_stop = on_stop
+        self.log_path = log_path
+        self.own = Welcome(protocol=PROTOCOL_VERSION, version=VERSION, build=build(), pid=os.getpid())
+        self.connections: set[Connection] = set()
+        self.latencies_ms: deque[float] = deque(maxlen=LATENCIES)
+        self.last_error = ""
+        self.last_request = time.monotonic()
+        self._server: asyncio.Server | None = None
+
+    async def listen(self, listener: socket.socket) -> None:
+        """Begin to accept on a bound, listening socket; a former one is closed."""
+        if self._server is not None:
+            self._server.close()
+        loop = asyncio.get_running_loop()
+        # `path` would make asyncio unlink what it finds there; the socket is ours, bound under the lock.
+        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener)
+
+    def stop_accepting(self) -> None:
+        """Close the listening socket; connections go on."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+
+    async def close(self, grace_s: float) -> None:
+        """Let running requests finish for `grace_s`, then cut every connection."""
+        self.stop_accepting()
+        running = [c.task for c in self.connections if c.task is not None and c.task is not asyncio.current_task()]
+        if running:
+            await asyncio.wait(running, timeout=grace_s)
+        for connection in list(self.connections):
+            connection.cut()
+
+    def running(self) -> int:
+        """Return how many requests are in work."""
+        return sum(c.task is not None for c in self.connections)
+
+
+class Connection(asyncio.Protocol):
+    """One client: hello first, then requests one after the other."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.task: asyncio.Task[None] | None = None
+        self._decoder = FrameDecoder(MAX_REQUEST_BYTES)
+        self._waiting: deque[bytes] = deque()
+        self._hello: Hello | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=MAX_BACKLOG_BYTES)
+        if not _same_user(transport.get_extra_info("socket")):
+            transport.abort()
+            return
+        if len(self.server.connections) >= MAX_CONNECTIONS:
+            self._refuse(Busy(f"ctxd already serves {MAX_CONNECTIONS} clients", "try again in a moment"))
+            return
+        self.server.connections.add(self)
+        self._expect_frame()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.server.connections.discard(self)
+        self._no_timer()
+        self._writable.set()
+        if self.task is not None:
+            self.task.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._waiting.extend(self._decoder.feed(data))
+        except FrameRefused as error:
+            self._refuse(error)
+            return
+        if self._waiting:
+            self._no_timer()
+        if self._decoder.pending and self._timer is None:
+            self._expect_frame()
+        if len(self._waiting) > 16:
+            self._refuse(FrameRefused("too many requests at once on one connection"))
+            return
+        self._next()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def cut(self) -> None:
+        """End the connection; what has been written still goes out if the peer reads it at once."""
+        if self.task is not None and self.task is not asyncio.current_task():
+            self.task.cancel()
+        self._transport.close()
+
+    def _expect_frame(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(STALL_S, self._transport.abort)
+
+    def _no_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, error: CtxError) -> None:
+        self._transport.write(pack(to_failure(error)))
+        self._transport.close()
+
+    def _next(self) -> None:
+        while self._waiting and self.task is None and not self._transport.is_closing():
+            payload = self._waiting.popleft()
+            try:
+                if self._hello is None:
+                    self._greet(decode_hello(payload))
+                    continue
+                request = decode_request(payload)
+            except FrameRefused as error:
+                self._refuse(error)
+                return
+            self._begin(request)
+
+    def _greet(self, hello: Hello) -> None:
+        self._hello = hello
+        self._transport.write(pack(self.server.own))
+
+    def _begin(self, request: AnyRequest) -> None:
+        assert self._hello is not None
+        refusal = None if isinstance(request, Stop) else verdict(self._hello, self.server.own)
+        if refusal is not None:
+            self._refuse(refusal)
+            return
+        self.task = asyncio.get_running_loop().create_task(self._answer(request))
+        self.task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.task = None
+        if not task.cancelled() and task.exception() is not None:
+            log.error("connection failed", exc_info=task.exception())
+            self._transport.abort()
+        else:
+            self._next()
+
+    async def _answer(self, request: AnyRequest) -> None:
+        began = time.perf_counter()
+        self.server.last_request = time.monotonic()
+        if isinstance(request, Stop):
+            await self.server.on_stop()
+            await self._write(Answer(out="", notes="", code=0))
+            return
+        reply = await self._reply(request)
+        await self._write(reply)
+        self.server.last_request = time.monotonic()
+        self.server.latencies_ms.append((time.perf_counter() - began) * 1e3)
+
+    async def _reply(self, request: AnyRequest) -> AnyReply:
+        assert not isinstance(request, Stop)
+        try:
+            async with asyncio.timeout(request.timeout_ms / 1e3):
+                return await self.server.handle(request, self._report)
+        except TimeoutError:
+            late = DeadlinePassed(f"no answer within {request.timeout_ms / 1e3:g} s", "give it longer: --timeout S")
+            return to_failure(late)
+        except CtxError as error:
+            return to_failure(error)
+        except Exception:
+            name = secrets.token_hex(4)
+            log.exception("request %s failed: %r", name, type(request).__name__)
+            self.server.last_error = f"unexpected failure {name}"
+            return to_failure(Internal(f"unexpected failure {name}", f"the log has it: {self.server.log_path}"))
+
+    def _report(self, progress: Progress) -> None:
+        if self._writable.is_set():
+            self._transport.write(pack(progress))
+
+    async def _write(self, reply: AnyReply) -> None:
+        try:
+            frame = pack(reply)
+        except FrameRefused as error:
+            frame = pack(to_failure(error))
+        self._transport.write(frame)
+        try:
+            await asyncio.wait_for(self._writable.wait(), STALL_S)
+        except TimeoutError:
+            self._transport.abort()
+
+
+def _same_user(connection: socket.socket) -> bool:
+    """Say whether the peer's effective uid is ours. Where the kernel does not tell, the directory's mode decides."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", raw)
+    return bool(uid == os.geteuid())
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    numbers: list[int] = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits))
+    return tuple(numbers)
+
+
+def verdict(hello: Hello, own: Welcome) -> CtxError | None:
+    """Decide who gives way. The order is total (version, then time of installation), so no two daemons replace each other for ever.
+
+    Returns None to serve; ReplaceDaemon when the client is newer; VersionRefused when it is older.
+    """
+    theirs, ours = _numbers(hello.version), _numbers(own.version)
+    if theirs > ours or (theirs == ours and hello.build > own.build):
+        return ReplaceDaemon(f"ctxd {own.version} is older than this client ({hello.version})")
+    if theirs < ours or hello.protocol != own.protocol:
+        return VersionRefused(
+            f"ctxd is version {own.version} and this client is {hello.version}",
+            f"upgrade this client to {own.version}, or stop the daemon: ctx daemon stop",
+        )
+    return None
