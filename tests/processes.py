@@ -1,0 +1,67 @@
+"""The process table as the tests need it: which daemons and workers belong to a CTX_HOME, and how to end them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import psutil
+
+
+def belonging_to(home: str) -> list[psutil.Process]:
+    """Return the processes whose CTX_HOME is `home` or lies below it, clients and what they started included."""
+    found: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            place = process.environ().get("CTX_HOME", "")
+            if place == home or place.startswith(home + "/"):
+                found[process.pid] = process
+                found.update((child.pid, child) for child in process.children(recursive=True))
+    return list(found.values())
+
+
+def daemons_of(home: str) -> list[int]:
+    """Return the pids of the daemons of `home`: those whose parent is not one of its processes."""
+    every = belonging_to(home)
+    pids = {process.pid for process in every}
+    found = []
+    for process in every:
+        with contextlib.suppress(psutil.Error):
+            line = process.cmdline()
+            daemon = "ctxd" in line or any(part.endswith("/ctxd") for part in line[:3])
+            if daemon and process.ppid() not in pids and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+    return sorted(found)
+
+
+def orphaned_workers(since: float, executable: str) -> list[int]:
+    """Return parse workers of `executable` started after `since` (seconds) that have lost their daemon."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            line = process.cmdline()
+            if process.ppid() == 1 and line[:1] == [executable] and "ctxd.parse.worker" in line:
+                if process.create_time() >= since and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process.pid)
+    return found
+
+
+def end(processes: list[psutil.Process], patience_s: float = 5.0) -> list[int]:
+    """End `processes` by pid, politely and then not, and return the pids that had to be killed."""
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            process.terminate()
+    _, alive = psutil.wait_procs(processes, timeout=patience_s)
+    for process in alive:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(alive, timeout=patience_s)
+    return [process.pid for process in alive]
+
+
+def wait_until(condition, deadline_s: float, what: str) -> None:
+    """Return as soon as `condition()` holds; AssertionError with `what` after `deadline_s`."""
+    end_at = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < end_at, f"not within {deadline_s} s: {what}"
+        time.sleep(0.01)
