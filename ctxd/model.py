@@ -226,6 +226,8 @@ class View(msgspec.Struct, frozen=True):
     prefix: str | None = ""
     limit: int = 5
     budget: int = 1200
+    ignored: int = 0  # files that rules left out, and the rule that hid most: explains an empty index
+    ignored_by: str = ""
 
 
 Render = Literal["full", "outline", "stub"]
@@ -260,6 +262,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     via: tuple[str, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
     why: str = ""
+    id: str = ""  # render.json.identity(file, text of the span): the same however the hit is rendered
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
