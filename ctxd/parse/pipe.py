@@ -1,8 +1,9 @@
-"""What the daemon and a parse worker say to each other: one frame is a 4-byte big-endian length and a msgpack value.
+"""What the daemon and a parse worker say to each other: frames of a 4-byte big-endian length and a msgpack
+value.
 
-The daemon's loop writes requests and reads replies, the worker's only thread does the opposite. A worker answers each
-path of a request with one reply, in order and as soon as it is finished: the first path without a reply is the one it
-was working on.
+The daemon's loop writes requests and reads replies, the worker's only thread does the opposite. A worker
+answers each path of a request with one reply, in order and as soon as it is finished: the first path
+without a reply is the one it was working on.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class ParseSettings(msgspec.Struct, frozen=True):
 
 
 class Setup(msgspec.Struct, frozen=True, array_like=True, tag=0):
-    """First frame to a worker. `niceness` is added to its own; `memory_bytes` bounds its address space (0 = no bound).
+    """First frame to a worker. `niceness` is added to its own; `memory_bytes` bounds its address space (0 =
+    none).
 
     `alarm_s` of CPU time on one path end the worker, also when nobody is left to end it.
     """
@@ -42,7 +44,8 @@ class Setup(msgspec.Struct, frozen=True, array_like=True, tag=0):
 
 
 class Read(msgspec.Struct, frozen=True, array_like=True, tag=1):
-    """Read these paths below `root` and keep their bytes as `batch`; answered by one Outcome without a blob for each.
+    """Read these paths below `root` and keep their bytes as `batch`; answered by one Outcome each, without
+    a blob.
 
     `root` is an absolute path as the kernel's bytes.
     """
@@ -64,10 +67,11 @@ class Parse(msgspec.Struct, frozen=True, array_like=True, tag=2):
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):
-    """What a path is. `gone`: nothing readable is there. `skip`: why it is not indexed. `key`: under what it is cached.
+    """What a path is. `gone`: nothing readable is there. `skip`: why it is not indexed. `key`: its name in
+    the cache.
 
-    `digest` is empty when the file was not read, `hashed_ns` the wall clock when it was taken. `blob` is an encoded
-    ParsedFile and empty in answers to Read.
+    `digest` is empty when the file was not read, `hashed_ns` the wall clock when it was taken. `blob` is an
+    encoded ParsedFile and empty in answers to Read.
     """
 
     stat: FileStat
@@ -82,7 +86,7 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
 
 NO_STAT = FileStat(0, 0, 0, 0)
 _encoder = msgspec.msgpack.Encoder()
-_requests = msgspec.msgpack.Decoder(Setup | Read | Parse)
+_requests: msgspec.msgpack.Decoder[Setup | Read | Parse] = msgspec.msgpack.Decoder(Setup | Read | Parse)
 _outcomes = msgspec.msgpack.Decoder(Outcome)
 
 

@@ -1,4 +1,4 @@
-"""The parse workers as the daemon sees them. Owned by the loop: no thread, no file is read here, results stay bytes."""
+"""The parse workers as the daemon sees them. Owned by the loop: no threads, no file reads, no decoding."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ Lookup = Callable[[Sequence[bytes]], Awaitable[frozenset[bytes]]]
 class Parsed(msgspec.Struct, frozen=True):
     """What one path turned out to be.
 
-    Exactly one of these holds: `gone` (nothing readable is there), `skip` (recorded, not indexed), `cached` (the caller
-    has an entry under `key`), or `blob` is an encoded ParsedFile. `digest` is empty when the file was not read.
+    Exactly one of these holds: `gone` (nothing readable is there), `skip` (recorded, not indexed), `cached`
+    (the caller has an entry under `key`), or `blob` is an encoded ParsedFile. `digest` is empty when the
+    file was not read.
     """
 
     path: str
@@ -42,7 +43,7 @@ class PoolStats(msgspec.Struct, frozen=True):
 
 
 class Pool:
-    """Parses files in child processes: one warm for what was saved just now, `workers` niced ones for bulk."""
+    """Parses files in child processes: one warm for what was just saved, `workers` niced ones for bulk."""
 
     def __init__(
         self,
