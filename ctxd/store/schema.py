@@ -106,4 +106,5 @@ CREATE VIRTUAL TABLE fts USING fts5(
   path, name, context, body,
   content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
+CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);   -- term, doc: in how many chunks; deleted rows do not count
 """
