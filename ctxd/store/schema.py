@@ -1,7 +1,7 @@
 """The shape of an index file. Owned by the writer; readers know it through read.py and catalog.py only.
 
-An index file is never migrated: another SCHEMA_VERSION is another file name, filled anew. Row ids are private to one
-file and mean nothing between two runs; whatever is shown is ordered by path and line.
+An index file is never migrated: another SCHEMA_VERSION is another file name, filled anew. Row ids are private
+to one file and mean nothing between two runs; whatever is shown is ordered by path and line.
 """
 
 from __future__ import annotations
@@ -106,5 +106,6 @@ CREATE VIRTUAL TABLE fts USING fts5(
   path, name, context, body,
   content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
-CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);   -- term, doc: in how many chunks; deleted rows do not count
+CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);   -- term, doc: in how many chunks; deleted rows do
+not count
 """

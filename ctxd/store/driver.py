@@ -1,0 +1,145 @@
+"""Opening SQLite files the one way this program does: private, WAL, bounded, with errors of our own tree.
+
+Owns no connection: the writer thread keeps those of open_writer, a reader thread those of open_reader.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import apsw
+from ctxprotocol.errors import IndexUnusable
+
+# How long the writer waits for a lock of another program before the slice goes to the back of the queue.
+BUSY_MS = 250
+# A log that a checkpoint emptied is cut to this size; larger ones are left by a pinned reader or a large
+# transaction.
+LOG_BYTES = 4 << 20
+_WRITER_CACHE_KIB = 8192
+# A reader caches little: the kernel's page cache is behind it, and there may be 16 connections.
+_READER_CACHE_KIB = 2048
+
+
+class IndexDamaged(IndexUnusable):
+    """The file is not what this program wrote: build a new one under another name."""
+
+
+class WriterConnection(apsw.Connection):
+    """A read-write connection. `names` maps interned names to their ids; whoever rolls back clears it."""
+
+    def __init__(self, filename: str, flags: int) -> None:
+        super().__init__(filename, flags=flags)
+        self.names: dict[str, int] = {}
+
+
+def make_private_directory(directory: str) -> None:
+    """Create `directory` with its parents, mode 0700 whatever the umask; leave an existing one alone."""
+    if os.path.isdir(directory):
+        return
+    parent = os.path.dirname(directory)
+    if parent and parent != directory:
+        make_private_directory(parent)
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(directory, 0o700)
+
+
+def create(path: str, schema: str, user_version: int) -> None:
+    """Create a database file of mode 0600 that is either absent or whole, in WAL mode. Replaces nothing.
+
+    Raises IndexUnusable (no room, no permission) and FileExistsError.
+    """
+    make_private_directory(os.path.dirname(path))
+    if os.path.lexists(path):
+        raise FileExistsError(path)
+    draft = path + ".new"
+    remove(draft)
+    try:
+        # SQLite gives its log and shared memory the mode of the main file.
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600))
+        with translated(path):
+            connection = open_writer(draft)
+            try:
+                connection.execute(f"BEGIN IMMEDIATE; {schema}; PRAGMA user_version={user_version}; COMMIT")
+            finally:
+                connection.close()
+        os.rename(draft, path)
+    except OSError as error:
+        raise IndexUnusable(f"cannot create {path}: {error.strerror}") from error
+    except BaseException:
+        remove(draft)
+        raise
+
+
+def open_writer(path: str) -> WriterConnection:
+    """Open an existing file read-write. Checks nothing but that it is there; raises IndexUnusable."""
+    with translated(path):
+        connection = WriterConnection(_uri(path, "rw"), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
+        try:
+            connection.set_busy_timeout(BUSY_MS)
+            connection.execute(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
+                f"PRAGMA cache_size=-{_WRITER_CACHE_KIB}; PRAGMA journal_size_limit={LOG_BYTES}"
+            )
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def open_reader(path: str) -> apsw.Connection:
+    """Open an existing file so that nothing can be written through it; raises IndexUnusable.
+
+    No memory map: a file cut short under a map is a signal, not an error.
+    """
+    with translated(path):
+        connection = apsw.Connection(_uri(path, "ro"), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        try:
+            connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
+            connection.execute(
+                f"PRAGMA query_only=1; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-{_READER_CACHE_KIB}"
+            )
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def remove(path: str) -> None:
+    """Remove a database file with its log; only for files that no connection of ours has open."""
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + suffix)
+
+
+@contextlib.contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn SQLite's errors into IndexUnusable or IndexDamaged; BUSY and INTERRUPT pass through to who
+    waits."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError, apsw.InterruptError):
+        raise
+    except apsw.Error as error:
+        raise translate(error, path) from error
+
+
+def translate(error: apsw.Error, path: str) -> IndexUnusable:
+    """Return the error of our tree that stands for an SQLite error on `path`."""
+    match error:
+        case apsw.CorruptError() | apsw.NotADBError():
+            return IndexDamaged(f"index file damaged: {path}: {error}")
+        case apsw.FullError():
+            return IndexUnusable(
+                "disk full, writes paused", hint="free some space; indexing goes on by itself"
+            )
+        case apsw.CantOpenError():
+            return IndexUnusable(f"cannot open {path}: {error}")
+        case _:
+            return IndexUnusable(f"{path}: {type(error).__name__}: {error}")
+
+
+def _uri(path: str, mode: str) -> str:
+    return f"file:{quote(os.fsencode(path))}?mode={mode}"
