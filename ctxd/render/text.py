@@ -70,7 +70,7 @@ def code(hit: Hit, style: Style) -> str:
 
 
 def footer(answer: Found, style: Style) -> str:
-    """Return the closing line: results, where (for a caller outside), what was left out, time, freshness, tokens."""
+    """Return the closing line: results, where (to a caller outside), left out, time, freshness, tokens."""
     stats = answer.stats
     here = "" if style.prefix is not None else f" in {escape.path(escape.root(answer.root))}"
     parts = [
