@@ -1,8 +1,8 @@
 """Where the daemon of this user listens, and whether that place is safely ours.
 
-Values and checks only; used by client and daemon, which must come to the same path whatever else differs between their
-environments. Imports nothing but sys and os: it is on the client's hot path, where each further module costs
-milliseconds.
+Values and checks only; used by client and daemon, which must come to the same path whatever else differs between
+their environments. Imports nothing but sys and os: it is on the client's hot path, where each further module
+costs milliseconds.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Protocol
+
+    class Socket(Protocol):
+        """What is needed of a socket object, of `socket` and of `_socket` alike."""
+
+        def getsockopt(self, level: int, option: int, size: int, /) -> bytes:
+            """Return an option's bytes."""
 
 VERSION = "0.1.0"
 PROTOCOL_VERSION = 1
 
-# sun_path holds 108 bytes on Linux and 104 on macOS, with the closing NUL; some room for what is put beside it.
+# sun_path holds 108 bytes on Linux and 104 on macOS, with the closing NUL.
 MAX_SOCKET_PATH_BYTES = 100
 # Fixed, not TMPDIR or XDG_RUNTIME_DIR: client and daemon must agree also when only one of them has those.
 SHORT_PLACE = "/tmp"
@@ -32,7 +39,7 @@ class UnsafePlace(OSError):
 
 
 def build() -> int:
-    """Return when this copy was installed, in nanoseconds since 1970; orders two installations of one version."""
+    """Return when this copy was installed, in ns since 1970; orders two installations of one version."""
     try:
         return os.stat(__file__).st_mtime_ns
     except OSError:
@@ -80,7 +87,7 @@ def _home(environ: Mapping[str, str]) -> str:
 
 
 def socket_path(state_dir: str) -> str:
-    """Return the path of the daemon's socket: inside `state_dir`, or a short one when that is too long to bind."""
+    """Return the path of the daemon's socket: in `state_dir`, or a short one when that is too long to bind."""
     path = state_dir + "/ctxd.sock"
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
         return path
@@ -113,8 +120,8 @@ def start_lock_path(state_dir: str) -> str:
 def make_private(directory: str) -> None:
     """Create `directory` for this user alone (0700, its missing parents too), or verify that it is so.
 
-    A state directory of ours that lets others in is closed to them. The short place in /tmp is refused instead: others
-    could have filled it before. Raises UnsafePlace, or the OSError of the system call, each with the path.
+    A state directory of ours that lets others in is closed to them. The short place in /tmp is refused instead:
+    others could have filled it before. Raises UnsafePlace, or the system call's OSError, each with the path.
     """
     _create(directory)
     found = os.lstat(directory)
@@ -136,6 +143,20 @@ def check_place(socket: str) -> None:
     _refuse_foreign(directory, found)
     if found.st_mode & 0o022:
         raise UnsafePlace(f"{directory} can be written by other users (mode {found.st_mode & 0o7777:o})")
+
+
+def check_peer(connection: Socket) -> None:
+    """Verify that the process at the other end of a connected Unix socket is this user's; raises UnsafePlace."""
+    if sys.platform == "linux":
+        # SO_PEERCRED: struct ucred {pid, uid, gid}, of whoever called listen().
+        uid = int.from_bytes(connection.getsockopt(1, 17, 12)[4:8], sys.byteorder)
+    elif sys.platform == "darwin":
+        # LOCAL_PEERCRED at SOL_LOCAL: struct xucred {version, uid, groups}.
+        uid = int.from_bytes(connection.getsockopt(0, 1, 76)[4:8], sys.byteorder)
+    else:
+        return  # the place was checked; there is no more to ask here
+    if uid != os.geteuid():
+        raise UnsafePlace(f"the daemon at the socket runs as user id {uid}, not as you ({os.geteuid()})")
 
 
 def _create(directory: str) -> None:

@@ -1,7 +1,7 @@
 """Frames without I/O: a 4-byte big-endian length and that many bytes of msgpack.
 
-Owned by the connection that uses it, on whichever thread; nothing here waits. Every payload of a peer is measured
-before it is decoded, so that no length field makes us allocate more than was really sent.
+Owned by the connection that uses it, on whichever thread; nothing here waits. Every payload of a peer is
+measured before it is decoded, so that no length field makes us allocate more than was really sent.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class FrameDecoder:
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in `data` and return the payloads that are complete now; FrameRefused on a length over the limit."""
+        """Take in `data`, return the payloads that are complete now; FrameRefused on a length over the limit."""
         self._buffer += data
         payloads = []
         while len(self._buffer) >= HEADER_BYTES:
@@ -122,7 +122,7 @@ def _decode(decoder: msgspec.msgpack.Decoder[T], payload: bytes, what: str) -> T
 
 
 def measure(payload: bytes) -> None:
-    """Walk over `payload` without building anything; FrameRefused unless it is one whole, shallow, small value."""
+    """Walk `payload` without building anything; FrameRefused unless it is one whole, shallow, small value."""
     left = [1]  # per open container, how many values it still holds
     position = values = 0
     size = len(payload)

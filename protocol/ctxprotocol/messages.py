@@ -2,9 +2,9 @@
 
 Owned by nobody at run time: values only, imported by client and daemon. WIRE.md says the same in prose.
 
-Rules of evolution: a new field comes last in its struct and has a default; no field changes its type or meaning; a
-receiver ignores fields it does not know. Fields at their default are not sent. `Hello`, `Welcome`, `Stop` and
-`Failure` keep their fields for good: they are how two versions tell each other apart.
+Rules of evolution: a new field comes last in its struct and has a default; no field changes its type or
+meaning; a receiver ignores fields it does not know. Fields at their default are not sent. `Hello`, `Welcome`,
+`Stop` and `Failure` keep their fields for good: they are how two versions tell each other apart.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What every request carries. `output` picks the rendering; `width` is 0 when stdout is not a terminal."""
+    """What every request carries. `output` picks the rendering; `width` is 0 when stdout is no terminal."""
 
     output: Output = "text"
     width: int = 0
@@ -42,11 +42,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class InWorktree(Request, frozen=True, kw_only=True, omit_defaults=True):
     """A request about one worktree, and how the caller names it.
 
-    Paths are bytes as the caller's kernel gave them. `directory` is the absolute directory to act from: the caller's
-    own, or that of `-C` with `chosen` set. `root` is the caller's CTX_ROOT or empty. `home` is the caller's HOME or
-    empty: a home directory is never indexed unless `init` named it.
-    `fresh_within_ms`: how long the answer may wait for freshness. `index_wait_ms`: how long it may wait for a first
-    index; -1 = until it is done, with Progress replies (the caller sits at a terminal).
+    Paths are bytes as the caller's kernel gave them. `directory` is the absolute directory to act from: the
+    caller's own, or that of `-C` with `chosen` set. `root` is the caller's CTX_ROOT or empty. `home` is the
+    caller's HOME or empty: a home directory is never indexed unless `init` named it.
+    `fresh_within_ms`: how long the answer may wait for freshness. `index_wait_ms`: how long it may wait for a
+    first index; -1 = until it is done, with Progress replies (the caller sits at a terminal).
     """
 
     directory: bytes
@@ -58,7 +58,7 @@ class InWorktree(Request, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Filtered(InWorktree, frozen=True, kw_only=True, omit_defaults=True):
-    """A request whose results can be narrowed. `limit` 0 = the command's default. Globs are worktree-relative."""
+    """A request whose results can be narrowed. `limit` 0 = the command's own. Globs are worktree-relative."""
 
     limit: int = 0
     languages: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class Find(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="find"):
 
 
 class Symbols(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="symbols"):
-    """`ctx symbols`: defined names; exact, qualified, or a glob when `pattern` holds `*` or `?`; all when empty."""
+    """`ctx symbols`: defined names; exact, qualified, or a glob if `pattern` holds `*` or `?`; empty: all."""
 
     pattern: str = ""
 
@@ -99,7 +99,7 @@ class Outline(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="outl
 
 
 class Chunk(InWorktree, frozen=True, kw_only=True, omit_defaults=True, tag="chunk"):
-    """`ctx chunk`: the chunk that holds line `line` of `file` (1-based), with `around` neighbours on each side."""
+    """`ctx chunk`: the chunk with line `line` of `file` (1-based), and `around` neighbours on each side."""
 
     file: bytes
     line: int
@@ -160,7 +160,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
-    """A finished reply: `out` for stdout, `notes` for stderr (each ends in a line break or is empty), exit `code`."""
+    """A finished reply: `out` for stdout, `notes` for stderr (empty, or ending in a line break), exit `code`."""
 
     out: str = ""
     notes: str = ""
