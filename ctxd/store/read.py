@@ -1,0 +1,246 @@
+"""Rows of an index file as values for search: files, definitions, chunks, uses, text.
+
+Reads inside one snapshot, on its reader thread. Row ids name rows within that snapshot and nothing else; no
+order depends on them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Collection, Iterable, Sequence
+
+import msgspec
+
+from ctxd.store.schema import REFERENCE_KINDS
+from ctxd.store.snapshot import Snapshot
+
+_CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
+
+
+class FileRow(msgspec.Struct, frozen=True, array_like=True):
+    """One indexed file: its facts (bits of schema) and the stat its content was read under."""
+
+    id: int
+    path: str
+    language: str
+    content: str
+    facts: int
+    size_bytes: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+
+class SymbolRow(msgspec.Struct, frozen=True, array_like=True):
+    """One definition."""
+
+    id: int
+    file: int
+    name: str
+    qualified_name: str
+    kind: str
+    parent: str
+    exported: bool
+    line_start: int
+    line_end: int
+    definition_line: int
+    signature: str
+    doc: str
+
+
+class ChunkRow(msgspec.Struct, frozen=True, array_like=True):
+    """One chunk. `symbol` is 0 where it belongs to no definition."""
+
+    id: int
+    file: int
+    symbol: int
+    kind: str
+    line_start: int
+    line_end: int
+    tokens: int
+
+
+class Use(msgspec.Struct, frozen=True, array_like=True):
+    """Where a name is used: the chunk around the line."""
+
+    chunk: int
+    path: str
+    line: int
+
+
+_FILE = "f.id, f.path, f.language, f.content, f.facts, f.size_bytes, f.mtime_ns, f.ctime_ns, f.inode"
+_SYMBOL = (
+    "s.id, s.file_id, n.name, s.qualified_name, s.kind, s.parent, s.exported, s.line_start, s.line_end,"
+    " s.definition_line, s.signature, s.doc"
+)
+_CHUNK = "c.id, c.file_id, coalesce(c.symbol_id, 0), c.kind, c.line_start, c.line_end, c.tokens"
+_LISTED = "IN (SELECT value FROM json_each(?))"
+
+
+def files(snapshot: Snapshot, ids: Collection[int]) -> dict[int, FileRow]:
+    """Return the files with these ids."""
+    rows = snapshot.connection.execute(f"SELECT {_FILE} FROM files f WHERE f.id {_LISTED}", (_array(ids),))
+    return {row[0]: FileRow(*row) for row in rows}
+
+
+def symbols(snapshot: Snapshot, ids: Collection[int]) -> dict[int, SymbolRow]:
+    """Return the definitions with these ids."""
+    rows = snapshot.connection.execute(
+        f"SELECT {_SYMBOL} FROM symbols s JOIN names n ON n.id = s.name_id WHERE s.id {_LISTED}",
+        (_array(ids),),
+    )
+    return {row[0]: _symbol(row) for row in rows}
+
+
+def chunks(snapshot: Snapshot, ids: Collection[int]) -> dict[int, ChunkRow]:
+    """Return the chunks with these ids."""
+    rows = snapshot.connection.execute(f"SELECT {_CHUNK} FROM chunks c WHERE c.id {_LISTED}", (_array(ids),))
+    return {row[0]: ChunkRow(*row) for row in rows}
+
+
+def named(snapshot: Snapshot, names: Collection[str], limit: int) -> list[SymbolRow]:
+    """Return definitions whose name is one of `names`, at most `limit` by path and line."""
+    return _definitions(snapshot, f"n.name {_LISTED}", _array(names), limit)
+
+
+def folded(snapshot: Snapshot, names: Collection[str], limit: int) -> list[SymbolRow]:
+    """Return definitions whose name is one of `names` but for case (`names` case-folded)."""
+    return _definitions(snapshot, f"n.folded {_LISTED}", _array(names), limit)
+
+
+def covering(snapshot: Snapshot, owners: Iterable[SymbolRow]) -> dict[int, list[ChunkRow]]:
+    """Return for each definition the chunks that overlap its lines, in order."""
+    asked = {owner.id: owner for owner in owners}
+    found: dict[int, list[ChunkRow]] = {key: [] for key in asked}
+    rows = snapshot.connection.execute(
+        f"SELECT s.id, {_CHUNK} FROM symbols s JOIN chunks c ON c.file_id = s.file_id"
+        f" AND c.line_start <= s.line_end AND c.line_end >= s.line_start WHERE s.id {_LISTED}"
+        " ORDER BY c.line_start",
+        (_array(asked),),
+    )
+    for row in rows:
+        found[row[0]].append(ChunkRow(*row[1:]))
+    return found
+
+
+def inside(snapshot: Snapshot, file: int, line_start: int, line_end: int) -> list[SymbolRow]:
+    """Return the definitions of a file that begin within these lines, in order."""
+    rows = snapshot.connection.execute(
+        f"SELECT {_SYMBOL} FROM symbols s JOIN names n ON n.id = s.name_id"
+        " WHERE s.file_id = ? AND s.line_start BETWEEN ? AND ? AND s.line_end <= ?"
+        " ORDER BY s.line_start, s.line_end DESC, s.definition_line, n.name",
+        (file, line_start, line_end, line_end),
+    )
+    return [_symbol(row) for row in rows]
+
+
+def at(snapshot: Snapshot, file: int, line: int) -> list[ChunkRow]:
+    """Return the chunks of a file that hold a line."""
+    rows = snapshot.connection.execute(
+        f"SELECT {_CHUNK} FROM chunks c WHERE c.file_id = ? AND c.line_start <= ? AND c.line_end >= ?"
+        " ORDER BY c.line_start",
+        (file, line, line),
+    )
+    return [ChunkRow(*row) for row in rows]
+
+
+def uses(snapshot: Snapshot, name: str, limit: int) -> list[Use]:
+    """Return the chunks that use `name` (calls and types before other kinds), by path and line, each once."""
+    rows = snapshot.connection.execute(
+        "SELECT c.id, f.path, min(r.line) FROM names n JOIN refs r ON r.name_id = n.id"
+        " JOIN files f ON f.id = r.file_id"
+        " JOIN chunks c ON c.file_id = r.file_id AND c.line_start <= r.line AND c.line_end >= r.line"
+        " WHERE n.name = ? GROUP BY c.id ORDER BY min(r.kind NOT IN (?, ?)), f.path, 3 LIMIT ?",
+        (name, _CALL, _TYPE, limit),
+    )
+    return [Use(*row) for row in rows]
+
+
+def fan_in(snapshot: Snapshot, names: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Return for each name from how many files it is used, and in how many it is defined."""
+    rows = snapshot.connection.execute(
+        "SELECT n.name,"
+        " (SELECT count(*) FROM (SELECT DISTINCT file_id FROM refs WHERE name_id = n.id LIMIT 200)),"
+        " (SELECT count(*) FROM (SELECT DISTINCT file_id FROM symbols WHERE name_id = n.id LIMIT 20))"
+        f" FROM names n WHERE n.name {_LISTED}",
+        (_array(names),),
+    )
+    return {row[0]: (row[1], row[2]) for row in rows}
+
+
+def paths(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
+    """Return (id, path, language, content) of every indexed file; for filters and path questions."""
+    rows = snapshot.connection.execute("SELECT id, path, language, content FROM files WHERE skip = ''")
+    return list(rows)
+
+
+def ending(snapshot: Snapshot, path: str, limit: int) -> list[FileRow]:
+    """Return indexed files whose path is `path` or ends in `/path`, but for case, shortest path first."""
+    pattern = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    rows = snapshot.connection.execute(
+        f"SELECT {_FILE} FROM files f WHERE f.skip = '' AND"
+        " (f.path LIKE ? ESCAPE '\\' OR f.path LIKE ? ESCAPE '\\') ORDER BY length(f.path), f.path LIMIT ?",
+        (pattern, "%/" + pattern, limit),
+    )
+    return [FileRow(*row) for row in rows]
+
+
+def chunks_of(snapshot: Snapshot, file_ids: Collection[int] | None, kind: str) -> list[int]:
+    """Return the chunks of these files (None = all) that hold or belong to a definition of `kind`."""
+    where, values = [], []
+    if file_ids is not None:
+        where.append(f"c.file_id {_LISTED}")
+        values.append(_array(file_ids))
+    if kind:
+        where.append(
+            "(c.symbol_id IN (SELECT id FROM symbols WHERE kind = ?) OR EXISTS (SELECT 1 FROM symbols s WHERE"
+            " s.file_id = c.file_id AND s.kind = ? AND s.line_start BETWEEN c.line_start AND c.line_end))"
+        )
+        values += [kind, kind]
+    rows = snapshot.connection.execute(
+        f"SELECT c.id FROM chunks c WHERE {' AND '.join(where) or '1'}", tuple(values)
+    )
+    return [row[0] for row in rows]
+
+
+def counts(snapshot: Snapshot) -> tuple[int, int]:
+    """Return how many files are indexed and how many chunks there are."""
+    rows = snapshot.connection.execute(
+        "SELECT (SELECT count(*) FROM files WHERE skip = ''), (SELECT count(*) FROM chunks)"
+    )
+    return next((files, chunks) for files, chunks in rows)
+
+
+def text(snapshot: Snapshot, file: int) -> str:
+    """Return the stored text of a file, secrets masked."""
+    row = snapshot.connection.execute("SELECT body FROM texts WHERE file_id = ?", (file,)).fetchone()
+    return zlib.decompress(row[0]).decode("utf-8") if row else ""
+
+
+def every_text(snapshot: Snapshot, file_ids: Sequence[int] | None) -> Iterable[tuple[int, str]]:
+    """Yield (file id, text) in the order of paths; for questions that no index answers."""
+    only = "" if file_ids is None else f"WHERE f.id {_LISTED}"
+    rows = snapshot.connection.execute(
+        f"SELECT f.id, t.body FROM files f JOIN texts t ON t.file_id = f.id {only} ORDER BY f.path",
+        () if file_ids is None else (_array(file_ids),),
+    )
+    for file, body in rows:
+        yield file, zlib.decompress(body).decode("utf-8")
+
+
+def _definitions(snapshot: Snapshot, where: str, value: str, limit: int) -> list[SymbolRow]:
+    rows = snapshot.connection.execute(
+        f"SELECT {_SYMBOL} FROM names n JOIN symbols s ON s.name_id = n.id JOIN files f ON f.id = s.file_id"
+        f" WHERE {where} ORDER BY f.path, s.line_start, s.definition_line LIMIT ?",
+        (value, limit),
+    )
+    return [_symbol(row) for row in rows]
+
+
+def _symbol(row: tuple[object, ...]) -> SymbolRow:
+    return msgspec.convert(row, SymbolRow, strict=False)
+
+
+def _array(values: Collection[int] | Collection[str]) -> str:
+    return json.dumps(sorted(values))
