@@ -1,4 +1,4 @@
-"""Hermetic by default: every test has a clean environment, leaks nothing, and the whole run leaves no process."""
+"""Hermetic by default: a test has a clean environment and leaks nothing, the whole run leaves no process."""
 
 from __future__ import annotations
 
@@ -22,16 +22,11 @@ def no_strays() -> Iterator[None]:
     """R38: after the whole run no daemon and no worker that it started is left."""
     started = time.time()
     yield
-    left = [process for process in processes.belonging_to(PREFIX.rstrip("-")) if process.pid != os.getpid()]
-    left += [p for p in _everything() if _place(p).startswith(PREFIX)]
+    left = [process for process in psutil.process_iter() if _place(process).startswith(PREFIX)]
     orphans = processes.orphaned_workers(started, sys.executable)
     lines = [f"{process.pid} {_line(process)}" for process in left]
     processes.end(left)
     assert not lines and not orphans, f"left running: {lines}, workers without a daemon: {orphans}"
-
-
-def _everything() -> list[psutil.Process]:
-    return list(psutil.process_iter())
 
 
 def _place(process: psutil.Process) -> str:
@@ -113,7 +108,8 @@ def _within(after: Held, before: Held) -> bool:
 
 def _difference(before: Held, after: Held) -> str:
     descriptors = [f"{n} -> {to}" for n, to in after[0].items() if before[0].get(n) != to]
-    return f"descriptors {descriptors}, threads {sorted(after[1] - before[1])}, children {sorted(after[2] - before[2])}"
+    threads, children = sorted(after[1] - before[1]), sorted(after[2] - before[2])
+    return f"descriptors {descriptors}, threads {threads}, children {children}"
 
 
 @pytest.fixture

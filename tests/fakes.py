@@ -1,4 +1,4 @@
-"""Stand-ins for what a test must steer: the clock, and the watcher. Each is checked against the real one once."""
+"""Stand-ins for what a test must steer. Each is checked against the real one once."""
 
 from __future__ import annotations
 

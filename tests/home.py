@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import psutil
+
 from tests import processes
 
 PREFIX = f"/tmp/ctx-t{os.getpid()}-"
@@ -34,7 +36,7 @@ def clean_environment(environ: dict[str, str], user_home: str) -> dict[str, str]
 
 
 class Home:
-    """A private state directory with a short path, the environment that goes with it, and the daemon inside."""
+    """A private state directory with a short path, its environment, and the daemon inside."""
 
     def __init__(self, place: str | None = None) -> None:
         self.place = place or tempfile.mkdtemp(prefix=PREFIX, dir="/tmp")
@@ -55,6 +57,7 @@ class Home:
         """Run one command to its end and return exit code, stdout and stderr (odd bytes as surrogates)."""
         return subprocess.run(
             [str(BIN / program), *args],
+            check=False,
             cwd=cwd,
             env=self.env | (env or {}),
             input=input,
@@ -72,7 +75,7 @@ class Home:
         return json.loads(done.stdout)
 
     def transcript(self, *args: str, cwd: str | os.PathLike[str], **more) -> str:
-        """Run one command and return what a terminal would show, times and sizes made equal, then the exit code."""
+        """Run one command and return what a terminal would show, times made equal, then the exit code."""
         done = self.run(*args, cwd=cwd, **more)
         text = f"$ ctx {' '.join(args)}\n{done.stdout}{done.stderr}"
         text = re.sub(r"\d+(\.\d+)? ms", "N ms", text)
@@ -103,9 +106,9 @@ class Home:
         return stubborn
 
 
-def alive(process) -> bool:
+def alive(process: psutil.Process) -> bool:
     """True while the process runs; one that only waits to be collected does not."""
     try:
-        return process.is_running() and process.status() != "zombie"
-    except Exception:  # noqa: BLE001  gone between the two calls
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
         return False

@@ -1,15 +1,16 @@
-"""The process table as the tests need it: which daemons and workers belong to a CTX_HOME, and how to end them."""
+"""The process table: which daemons and workers belong to a CTX_HOME, and how to end them."""
 
 from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 
 import psutil
 
 
 def belonging_to(home: str) -> list[psutil.Process]:
-    """Return the processes whose CTX_HOME is `home` or lies below it, clients and what they started included."""
+    """Return the processes whose CTX_HOME is `home` or lies below it, and all that they started."""
     found: dict[int, psutil.Process] = {}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
@@ -40,9 +41,9 @@ def orphaned_workers(since: float, executable: str) -> list[int]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             line = process.cmdline()
-            if process.ppid() == 1 and line[:1] == [executable] and "ctxd.parse.worker" in line:
-                if process.create_time() >= since and process.status() != psutil.STATUS_ZOMBIE:
-                    found.append(process.pid)
+            ours = line[:1] == [executable] and "ctxd.parse.worker" in line and process.ppid() == 1
+            if ours and process.create_time() >= since and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
     return found
 
 
@@ -59,7 +60,7 @@ def end(processes: list[psutil.Process], patience_s: float = 5.0) -> list[int]:
     return [process.pid for process in alive]
 
 
-def wait_until(condition, deadline_s: float, what: str) -> None:
+def wait_until(condition: Callable[[], bool], deadline_s: float, what: str) -> None:
     """Return as soon as `condition()` holds; AssertionError with `what` after `deadline_s`."""
     end_at = time.monotonic() + deadline_s
     while not condition():

@@ -29,7 +29,13 @@ class Tree:
         """Run git here, without anybody's configuration, and return what it printed."""
         env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")} | QUIET_GIT
         done = subprocess.run(
-            ["git", *args], cwd=self.root, env=env, capture_output=True, text=True, errors="replace"
+            ["git", *args],
+            cwd=self.root,
+            env=env,
+            check=False,
+            capture_output=True,
+            text=True,
+            errors="replace",
         )
         assert done.returncode == 0, f"git {args}: {done.stderr}"
         return done.stdout

@@ -1,0 +1,232 @@
+"""What each module of the three packages imports, by reading its source, and the table of what it may."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {
+    "ctxprotocol": ROOT / "protocol/ctxprotocol",
+    "ctxclient": ROOT / "ctxclient",
+    "ctxd": ROOT / "ctxd",
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import: its full name, `late` inside a function, `typing` under TYPE_CHECKING only."""
+
+    name: str
+    line: int
+    late: bool = False
+    typing: bool = False
+
+
+@dataclass(frozen=True)
+class Row:
+    """`module` and all below it may import `ours` of this project, `outside` of the rest (None: any).
+
+    `late` may be added inside functions. `never` names what else would break `reason`.
+    """
+
+    module: str
+    ours: tuple[str, ...]
+    reason: str
+    outside: tuple[str, ...] | None = None
+    late: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+
+LEAVES = ("ctxd.model", "ctxd.state", "ctxd.words", "ctxd.tokens")
+ERRORS = "ctxprotocol.errors"
+WORKTREE_TOO = ("ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES)
+DATABASES = ("apsw", "sqlite3")
+ROOM = "rooms below the pipeline know values only, so that each can be read, tested and replaced alone"
+
+TABLE = (
+    Row(
+        "ctxprotocol.endpoint",
+        (),
+        "on the client's hot path each import costs milliseconds",
+        ("os", "sys"),
+        ("pwd",),
+    ),
+    Row(
+        "ctxprotocol",
+        ("ctxprotocol",),
+        "the vocabulary of the wire knows neither side",
+        never=("asyncio", *DATABASES),
+    ),
+    Row(
+        "ctxclient.fast",
+        ("ctxclient.msgpack", "ctxprotocol.endpoint"),
+        "a warm `ctx find` costs hardly more than an interpreter: anything else only when it is needed",
+        ("os", "sys", "_socket"),
+        late=("*",),
+    ),
+    Row("ctxclient.msgpack", (), "on the client's hot path each import costs milliseconds", ()),
+    Row(
+        "ctxclient",
+        ("ctxclient", "ctxprotocol"),
+        "the client is thin, blocking, and never opens the database",
+        never=("asyncio", "ctxd", "tree_sitter", *DATABASES),
+    ),
+    Row(
+        "ctxd.model", (), "values that every room shares depend on none", ("__future__", "typing", "msgspec")
+    ),
+    Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
+    Row("ctxd.words", LEAVES, "a pure function that every room shares"),
+    Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
+    Row(
+        "ctxd.config",
+        ("ctxprotocol.endpoint", ERRORS),
+        "the only reader of the environment decides nothing else",
+    ),
+    Row("ctxd.watch", ("ctxd.watch", *LEAVES, ERRORS), ROOM, never=DATABASES),
+    Row("ctxd.scan", ("ctxd.scan", *LEAVES, ERRORS), ROOM, never=DATABASES),
+    Row(
+        "ctxd.parse.worker",
+        ("ctxd.parse", *LEAVES, ERRORS),
+        "a child loads no database and no loop",
+        never=("asyncio",),
+    ),
+    Row("ctxd.parse", ("ctxd.parse", *LEAVES, ERRORS), ROOM, never=DATABASES),
+    Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),
+    Row(
+        "ctxd.render",
+        ("ctxd.render", "ctxprotocol", *LEAVES),
+        "values in, text out",
+        never=("asyncio", *DATABASES),
+    ),
+    Row(
+        "ctxd.search",
+        (
+            "ctxd.search",
+            "ctxd.store.read",
+            "ctxd.store.catalog",
+            "ctxd.store.schema",
+            "ctxd.store.snapshot",
+            "ctxd.render",
+            "ctxprotocol",
+            *LEAVES,
+        ),
+        "search reads one snapshot: it neither writes nor waits",
+        never=("asyncio",),
+    ),
+    Row(
+        "ctxd.pipeline",
+        ("ctxd.scan", "ctxd.parse.pool", "ctxd.store", *LEAVES, ERRORS),
+        "from a batch to committed rows, and no further",
+    ),
+    *(
+        Row(
+            module,
+            ("ctxd.worktree", "ctxd.watch", "ctxd.pipeline", "ctxd.store", "ctxd.scan", *WORKTREE_TOO),
+            "the state of each worktree; questions are not its business",
+        )
+        for module in ("ctxd.worktree", "ctxd.worktrees")
+    ),
+    Row(
+        "ctxd.handlers",
+        (
+            "ctxd.worktrees",
+            "ctxd.search",
+            "ctxd.render",
+            "ctxd.store.readers",
+            "ctxd.store.catalog",
+            "ctxd.config",
+            "ctxprotocol",
+            *LEAVES,
+        ),
+        "a handler asks the rooms; it does not reach behind them",
+    ),
+    Row("ctxd.roots", ("ctxprotocol", *LEAVES), "which directory a request is about, by stats alone"),
+    Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
+    Row("ctxd.instance", ("ctxprotocol",), "the lock is taken before anything heavy is loaded"),
+    Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),
+    Row("ctxd.__main__", ("ctxd.main",), "an entry point"),
+)
+
+# Nobody imports the composition root: what two modules need lies below it.
+IMPORTED_BY_NONE = ("ctxd.main", "ctxclient.fast")
+ENTRY_POINTS = ("ctxd.__main__", "ctxclient.__main__")
+
+
+def modules() -> dict[str, Path]:
+    """Return every module of the project with its file."""
+    found = {}
+    for package, folder in PACKAGES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = [package, *path.relative_to(folder).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports_of(source: str, module: str, is_package: bool, known: frozenset[str]) -> list[Import]:
+    """Return the imports of one source text; `from a import b` is `a.b` where that is a module of ours."""
+    found: list[Import] = []
+
+    def visit(node: ast.AST, late: bool, typing: bool) -> None:
+        match node:
+            case ast.Import(names=names):
+                found.extend(Import(each.name, node.lineno, late, typing) for each in names)
+            case ast.ImportFrom(module=base, names=names, level=level):
+                start = module.split(".")
+                start = start[: len(start) - level + is_package] if level else []
+                base = ".".join([*start, *([base] if base else [])])
+                for each in names:
+                    full = f"{base}.{each.name}"
+                    found.append(Import(full if full in known else base, node.lineno, late, typing))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                for child in ast.iter_child_nodes(node):
+                    visit(child, True, typing)
+            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
+                for child in node.body:
+                    visit(child, late, True)
+                for child in node.orelse:
+                    visit(child, late, typing)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    visit(child, late, typing)
+
+    visit(ast.parse(source), False, False)
+    return found
+
+
+def row_of(module: str, table: tuple[Row, ...] = TABLE) -> Row | None:
+    """Return the longest row that covers `module`."""
+    fitting = [row for row in table if covers(row.module, module)]
+    return max(fitting, key=lambda row: len(row.module), default=None)
+
+
+def covers(prefix: str, module: str) -> bool:
+    return module == prefix or module.startswith(prefix + ".")
+
+
+def faults_of(module: str, imports: list[Import], table: tuple[Row, ...] = TABLE) -> list[str]:
+    """Return what `module` imports against the table, a sentence each with the reason."""
+    row = row_of(module, table)
+    if row is None:
+        return [f"{module}: not in the import table; add a row that says who may import whom and why"]
+    bad = []
+    for each in imports:
+        if each.name == "__future__" or (each.typing and not _ours(each.name)):
+            continue
+        allowed = row.ours if _ours(each.name) else row.outside
+        if any(covers(name, each.name) for name in row.never):
+            allowed = ()
+        if allowed is None or any(covers(name, each.name) for name in allowed):
+            fine = True
+        else:
+            fine = each.late and ("*" in row.late or any(covers(name, each.name) for name in row.late))
+        if any(covers(name, each.name) for name in IMPORTED_BY_NONE) and module not in ENTRY_POINTS:
+            fine = False
+        if not fine:
+            bad.append(f"{module}:{each.line} imports {each.name}: {row.reason}")
+    return bad
+
+
+def _ours(name: str) -> bool:
+    return name.split(".")[0] in PACKAGES
