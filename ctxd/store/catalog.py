@@ -1,0 +1,276 @@
+"""The index as a list: what is known of files, how much there is of what, definitions by name or by file.
+
+Reads inside one snapshot, on its reader thread. Every list has a fixed order of paths and lines, never of row
+ids. `scope` is a JSON array of file ids, None = all files.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from ctxd import words
+from ctxd.model import FileStat, Known, Symbol
+from ctxd.state import Counts, FileRow, LanguageCount, Near, ReasonCount
+from ctxd.store import similar
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.snapshot import Snapshot
+
+# Files that repeat or exercise what others define: their definitions come after those of the source itself.
+BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
+# Names that a fuzzy search looks at, at most: bounds the worst case at about 0.1 s.
+_SCANNED = 300_000
+_CANDIDATES = 2_000
+
+_DEFINED = """
+SELECT f.path, f.language, f.facts, n.name, s.qualified_name, s.kind, s.parent, s.exported,
+       s.line_start, s.line_end, s.definition_line, s.signature, s.doc
+FROM symbols s JOIN files f ON f.id = s.file_id JOIN names n ON n.id = s.name_id
+"""
+_IN_SCOPE = "(:scope IS NULL OR s.file_id IN (SELECT value FROM json_each(:scope)))"
+_IN_ORDER = "ORDER BY s.line_start, s.line_end DESC, s.definition_line, n.name"
+
+
+class Defined(msgspec.Struct, frozen=True):
+    """A definition and the file it is in. `facts` are bits of schema.py."""
+
+    path: str
+    language: str
+    facts: int
+    symbol: Symbol
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A chunk's place: lines and bytes in its file's text, and the definition it belongs to."""
+
+    line_start: int
+    line_end: int
+    byte_start: int
+    byte_end: int
+    kind: str
+    symbol: Symbol | None
+
+
+def known_files(snapshot: Snapshot) -> dict[str, Known]:
+    """Return what the store believes about every path, indexed or skipped: the other half of a reconcile."""
+    rows = snapshot.connection.execute(
+        "SELECT path, size_bytes, mtime_ns, ctime_ns, inode, digest, hashed_ns, skip FROM files"
+    )
+    return {
+        path: Known(FileStat(size, mtime, ctime, inode), digest, hashed, skip)
+        for path, size, mtime, ctime, inode, digest, hashed, skip in rows
+    }
+
+
+def languages(snapshot: Snapshot) -> tuple[LanguageCount, ...]:
+    """Return indexed files by language, most files first. Cheap: reads one table."""
+    rows = snapshot.connection.execute(
+        "SELECT language, count(*) AS files FROM files WHERE skip = '' GROUP BY language"
+        " ORDER BY files DESC, language"
+    )
+    return tuple(LanguageCount(language, files) for language, files in rows)
+
+
+def counts(snapshot: Snapshot) -> Counts:
+    """Return what the index holds: by language, by reason for skipping, by trouble in parsing."""
+    execute = snapshot.connection.execute
+    per_language = (
+        "SELECT f.language, count(*) FROM {} x JOIN files f ON f.id = x.file_id GROUP BY f.language"
+    )
+    chunks = dict(execute(per_language.format("chunks")))
+    symbols = dict(execute(per_language.format("symbols")))
+    replaced, size = execute(
+        "SELECT coalesce(sum(replaced > 0), 0), coalesce(sum(size_bytes), 0) FROM files WHERE skip = ''"
+    ).get
+    return Counts(
+        languages=tuple(
+            LanguageCount(one.language, one.files, chunks.get(one.language, 0), symbols.get(one.language, 0))
+            for one in languages(snapshot)
+        ),
+        skipped=_reasons(snapshot, "skip"),
+        noted=_reasons(snapshot, "note"),
+        replaced=replaced,
+        source_bytes=size,
+    )
+
+
+def skipped(snapshot: Snapshot) -> Iterator[FileRow]:
+    """Give every file that is not indexed, or was parsed with trouble, with its reason: by path."""
+    rows = snapshot.connection.execute(
+        "SELECT path, language, content, size_bytes, line_count, iif(skip = '', note, skip) FROM files"
+        " WHERE skip != '' OR note != '' ORDER BY path"
+    )
+    for path, language, content, size, lines, reason in rows:
+        yield FileRow(
+            path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=reason
+        )
+
+
+def files(snapshot: Snapshot) -> Iterator[FileRow]:
+    """Give every indexed file, by path."""
+    rows = snapshot.connection.execute(
+        "SELECT path, language, content, size_bytes, line_count FROM files WHERE skip = '' ORDER BY path"
+    )
+    for path, language, content, size, lines in rows:
+        yield FileRow(path=path, language=language, content=content, size_bytes=size, line_count=lines)
+
+
+def file(snapshot: Snapshot, path: str) -> FileRow | None:
+    """Return one path as the index knows it, with the reason when it is skipped; None when it is unknown."""
+    row = snapshot.connection.execute(
+        "SELECT language, content, size_bytes, line_count, skip FROM files WHERE path = ?", (path,)
+    ).get
+    if row is None:
+        return None
+    language, content, size, lines, skip = row
+    return FileRow(
+        path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=skip
+    )
+
+
+def scope(snapshot: Snapshot, accept: Callable[[FileRow], bool]) -> str:
+    """Return the ids of the indexed files that `accept` takes, as the `scope` of the other functions."""
+    rows = snapshot.connection.execute("SELECT id, path, language, content FROM files WHERE skip = ''")
+    return json.dumps(
+        [
+            number
+            for number, path, language, content in rows
+            if accept(FileRow(path=path, language=language, content=content))
+        ]
+    )
+
+
+def text(snapshot: Snapshot, path: str) -> bytes:
+    """Return a file's stored text, secrets masked, as UTF-8; b"" when there is none."""
+    body = snapshot.connection.execute(
+        "SELECT body FROM texts WHERE file_id = (SELECT id FROM files WHERE path = ?)", (path,)
+    ).get
+    return zlib.decompress(body) if body else b""
+
+
+def named(snapshot: Snapshot, name: str, *, folded: bool, scope: str | None = None) -> list[Defined]:
+    """Return the definitions of exactly `name`, or with `folded` of every spelling of it but for case."""
+    condition = "n.folded = :name" if folded else "n.name = :name"
+    rows = snapshot.connection.execute(
+        f"{_DEFINED} WHERE {condition} AND {_IN_SCOPE} {_IN_ORDER}",
+        {"name": name.casefold() if folded else name, "scope": scope},
+    )
+    return sorted(map(_defined, rows), key=lambda one: one.path)
+
+
+def matching(
+    snapshot: Snapshot, accept: Callable[[str], bool], *, qualified: bool, scope: str | None = None
+) -> list[Defined]:
+    """Return the definitions whose name, or qualified name, `accept` takes; by path and line."""
+    execute = snapshot.connection.execute
+    if qualified:
+        rows = execute("SELECT s.id, s.qualified_name FROM symbols s WHERE " + _IN_SCOPE, {"scope": scope})
+        ids = [number for number, name in rows if accept(name)]
+        condition = "s.id IN (SELECT value FROM json_each(:ids))"
+    else:
+        ids = [number for number, name in execute("SELECT id, name FROM names") if accept(name)]
+        condition = f"s.name_id IN (SELECT value FROM json_each(:ids)) AND {_IN_SCOPE}"
+    found = execute(f"{_DEFINED} WHERE {condition} {_IN_ORDER}", {"ids": json.dumps(ids), "scope": scope})
+    return sorted(map(_defined, found), key=lambda one: one.path)
+
+
+def outline(snapshot: Snapshot, path: str) -> list[Defined]:
+    """Return the definitions of one file: outer before inner, in the order of the text."""
+    rows = snapshot.connection.execute(f"{_DEFINED} WHERE f.path = :path {_IN_ORDER}", {"path": path})
+    return list(map(_defined, rows))
+
+
+def every(snapshot: Snapshot, scope: str | None = None) -> Iterator[Defined]:
+    """Give all definitions lazily: those of the source before those beside it, by path and line."""
+    execute = snapshot.connection.execute
+    order = execute(
+        "SELECT id FROM files s WHERE skip = '' AND "
+        + _IN_SCOPE.replace("s.file_id", "s.id")
+        + " ORDER BY (facts & :beside) != 0, path",
+        {"scope": scope, "beside": BESIDE},
+    ).fetchall()
+    for (number,) in order:
+        yield from map(_defined, execute(f"{_DEFINED} WHERE s.file_id = ? {_IN_ORDER}", (number,)))
+
+
+def pieces(snapshot: Snapshot, path: str) -> list[Piece]:
+    """Return the places of a file's chunks, in the order of its lines."""
+    rows = snapshot.connection.execute(
+        "SELECT c.line_start, c.line_end, c.byte_start, c.byte_end, c.kind, n.name, s.qualified_name, s.kind,"
+        " s.parent, s.exported, s.line_start, s.line_end, s.definition_line, s.signature, s.doc"
+        " FROM chunks c LEFT JOIN symbols s ON s.id = c.symbol_id LEFT JOIN names n ON n.id = s.name_id"
+        " WHERE c.file_id = (SELECT id FROM files WHERE path = ?) ORDER BY c.line_start, c.byte_start",
+        (path,),
+    )
+    return [
+        Piece(start, end, byte_start, byte_end, kind, None if symbol[0] is None else _symbol(symbol))
+        for start, end, byte_start, byte_end, kind, *symbol in rows
+    ]
+
+
+def nearest_names(snapshot: Snapshot, name: str, n: int = 3) -> tuple[Near, ...]:
+    """Return at most `n` defined names that are like `name` (typos, case, missing parts), likest first.
+
+    Looks up spellings, beginnings and parts by index, then at the letters of a bounded number of names.
+    """
+    execute = snapshot.connection.execute
+    candidates: set[str] = set()
+    for statement, bindings in _searches(name):
+        candidates.update(found for (found,) in execute(statement, bindings))
+    nearest: list[Near] = []
+    for candidate in similar.nearest(name, candidates, n):
+        place = execute(
+            "SELECT f.path, s.definition_line FROM symbols s JOIN files f ON f.id = s.file_id"
+            " WHERE s.name_id = (SELECT id FROM names WHERE name = ?)"
+            " ORDER BY (f.facts & ?) != 0, f.path, s.definition_line LIMIT 1",
+            (candidate, BESIDE),
+        ).get
+        if place is not None:
+            nearest.append(Near(candidate, *place))
+    return tuple(nearest)
+
+
+_IS_DEFINED = "EXISTS (SELECT 1 FROM symbols s WHERE s.name_id = m.id)"
+
+
+def _searches(name: str) -> Iterable[tuple[str, Sequence[str | int]]]:
+    folded = name.casefold()
+    head = folded[:3]
+    if head:
+        yield (
+            f"SELECT name FROM names m WHERE folded >= ? AND folded < ? AND {_IS_DEFINED} LIMIT ?",
+            (head, head + "\U0010ffff", _CANDIDATES),
+        )
+    parts = sorted({part for part in words.parts(name) if len(part) >= 3}, key=lambda p: (-len(p), p))[:4]
+    slack = max(len(folded) // 3, 2)
+    # Letters of the name in threes, apart from each other: one typing error spoils one or two of them.
+    bits = [*parts, *(folded[i : i + 3] for i in range(0, max(len(folded) - 2, 1), 2))][:16]
+    tests = " OR ".join("instr(folded, ?)" for _ in bits)
+    yield (
+        f"SELECT name FROM (SELECT * FROM names LIMIT ?) m"
+        f" WHERE ({tests or '0'}) AND length(folded) BETWEEN ? AND ? AND {_IS_DEFINED} LIMIT ?",
+        (_SCANNED, *bits, max(len(folded) // 3, 1), len(folded) + 4 * slack, _CANDIDATES),
+    )
+
+
+def _reasons(snapshot: Snapshot, column: str) -> tuple[ReasonCount, ...]:
+    rows = snapshot.connection.execute(
+        f"SELECT {column}, count(*) AS files FROM files WHERE {column} != '' GROUP BY {column}"
+        f" ORDER BY files DESC, {column}"
+    )
+    return tuple(ReasonCount(reason, number) for reason, number in rows)
+
+
+def _defined(row: tuple[object, ...]) -> Defined:
+    path, language, facts, *symbol = row
+    return Defined(str(path), str(language), int(str(facts)), _symbol(symbol))
+
+
+def _symbol(row: Sequence[object]) -> Symbol:
+    name, qualified, kind, parent, exported, start, end, line, signature, doc = row
+    return msgspec.convert(
+        [name, qualified, kind, parent, bool(exported), start, end, line, signature, doc], Symbol
+    )
