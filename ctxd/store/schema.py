@@ -106,6 +106,6 @@ CREATE VIRTUAL TABLE fts USING fts5(
   path, name, context, body,
   content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
-CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);   -- term, doc: in how many chunks; deleted rows do
-not count
+-- term, doc: in how many chunks it is; deleted rows do not count.
+CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);
 """
