@@ -51,9 +51,9 @@ class Barrier:
                 still.append((waited, future))
         self._waiters = still
 
-    def fail(self, error: Exception) -> None:
-        """Tell all who wait that what they wait for cannot be had now."""
+    def release(self) -> None:
+        """Let all who wait go without what they wait for; `passed` tells them so."""
         waiters, self._waiters = self._waiters, []
         for _, future in waiters:
             if not future.done():
-                future.set_exception(error)
+                future.set_result(None)

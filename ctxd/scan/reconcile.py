@@ -1,0 +1,53 @@
+"""Compare a listing with what the store believes. Pure.
+
+A stat proves that a file is unchanged only if the file had been left alone for a while when it was hashed: a second
+write within the same tick of the file system's clock leaves size, mtime and ctime as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ctxd.model import FileStat, Known, Listed, Listing, SkipReason
+
+# The coarsest clock among file systems in use (FAT: 2 s). A file hashed sooner after its last change is read again.
+RACY_NS = 2_000_000_000
+
+# Reasons that a listing gives, as opposed to those that only the bytes of a file can give.
+LISTING_SKIPS: frozenset[SkipReason] = frozenset(
+    {"lock file", "secret", "link", "link outside the root", "not a regular file", "too many files"}
+)
+
+
+class Reconciled(msgspec.Struct, frozen=True):
+    """`suspects` must be read, `skips` recorded without reading, `gone` removed; paths in the order of the listing."""
+
+    suspects: tuple[str, ...]
+    skips: tuple[Listed, ...]
+    gone: tuple[str, ...]
+
+
+def reconcile(known: Mapping[str, Known], listing: Listing, *, checksums: bool, now_ns: int) -> Reconciled:
+    """Return what differs below `listing.directory`. `checksums` trusts no stat; `now_ns` is the wall clock."""
+    suspects: list[str] = []
+    skips: list[Listed] = []
+    for listed in listing.files:
+        before = known.get(listed.path)
+        if listed.skip:
+            if before is None or before.skip != listed.skip or before.stat != listed.stat:
+                skips.append(listed)
+        elif checksums or before is None or not _proved(before, listed.stat, now_ns):
+            suspects.append(listed.path)
+    present = {listed.path for listed in listing.files}
+    below = f"{listing.directory}/" if listing.directory else ""
+    gone = sorted(path for path in known if path not in present and path.startswith(below))
+    return Reconciled(tuple(suspects), tuple(skips), tuple(gone))
+
+
+def _proved(before: Known, stat: FileStat, now_ns: int) -> bool:
+    """Say whether the stat alone proves that the file is the one that was hashed."""
+    if before.stat != stat or before.skip in LISTING_SKIPS or before.hashed_ns > now_ns:
+        return False  # a hash "from the future" was taken before the clock was set back: it proves nothing
+    return before.hashed_ns - max(stat.mtime_ns, stat.ctime_ns) > RACY_NS
