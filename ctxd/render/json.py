@@ -11,10 +11,10 @@ import hashlib
 from urllib.parse import quote
 
 import msgspec
-from ctxprotocol.errors import CtxError
 
 from ctxd.model import Found, Hit
 from ctxd.render import escape
+from ctxprotocol.errors import CtxError
 
 SCHEMA = 1
 # Characters of a path that may stand in a URI's path as they are (RFC 3986 pchar and `/`); all else is

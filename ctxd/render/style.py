@@ -8,10 +8,10 @@ from __future__ import annotations
 import posixpath
 
 import msgspec
-from ctxprotocol.messages import Find, Query, Request
 
 from ctxd.model import View
 from ctxd.render import escape
+from ctxprotocol.messages import Find, Query, Request
 
 _BOLD, _DIM, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 

@@ -68,8 +68,7 @@ def known_files(snapshot: Snapshot) -> dict[str, Known]:
 def languages(snapshot: Snapshot) -> tuple[LanguageCount, ...]:
     """Return indexed files by language, most files first. Cheap: reads one table."""
     rows = snapshot.connection.execute(
-        "SELECT language, count(*) AS files FROM files WHERE skip = '' GROUP BY language"
-        " ORDER BY files DESC, language"
+        "SELECT language, count(*) AS files FROM files WHERE skip = '' GROUP BY language ORDER BY files DESC, language"
     )
     return tuple(LanguageCount(language, files) for language, files in rows)
 
@@ -77,9 +76,7 @@ def languages(snapshot: Snapshot) -> tuple[LanguageCount, ...]:
 def counts(snapshot: Snapshot) -> Counts:
     """Return what the index holds: by language, by reason for skipping, by trouble in parsing."""
     execute = snapshot.connection.execute
-    per_language = (
-        "SELECT f.language, count(*) FROM {} x JOIN files f ON f.id = x.file_id GROUP BY f.language"
-    )
+    per_language = "SELECT f.language, count(*) FROM {} x JOIN files f ON f.id = x.file_id GROUP BY f.language"
     chunks = dict(execute(per_language.format("chunks")))
     symbols = dict(execute(per_language.format("symbols")))
     replaced, size = execute(
@@ -97,6 +94,11 @@ def counts(snapshot: Snapshot) -> Counts:
     )
 
 
+def skipped_count(snapshot: Snapshot) -> int:
+    """Return how many files are known and not indexed."""
+    return int(snapshot.connection.execute("SELECT count(*) FROM files WHERE skip != ''").get)
+
+
 def skipped(snapshot: Snapshot) -> Iterator[FileRow]:
     """Give every file that is not indexed, or was parsed with trouble, with its reason: by path."""
     rows = snapshot.connection.execute(
@@ -104,9 +106,7 @@ def skipped(snapshot: Snapshot) -> Iterator[FileRow]:
         " WHERE skip != '' OR note != '' ORDER BY path"
     )
     for path, language, content, size, lines, reason in rows:
-        yield FileRow(
-            path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=reason
-        )
+        yield FileRow(path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=reason)
 
 
 def files(snapshot: Snapshot) -> Iterator[FileRow]:
@@ -126,9 +126,7 @@ def file(snapshot: Snapshot, path: str) -> FileRow | None:
     if row is None:
         return None
     language, content, size, lines, skip = row
-    return FileRow(
-        path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=skip
-    )
+    return FileRow(path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=skip)
 
 
 def scope(snapshot: Snapshot, accept: Callable[[FileRow], bool]) -> str:
@@ -271,6 +269,4 @@ def _defined(row: tuple[object, ...]) -> Defined:
 
 def _symbol(row: Sequence[object]) -> Symbol:
     name, qualified, kind, parent, exported, start, end, line, signature, doc = row
-    return msgspec.convert(
-        [name, qualified, kind, parent, bool(exported), start, end, line, signature, doc], Symbol
-    )
+    return msgspec.convert([name, qualified, kind, parent, bool(exported), start, end, line, signature, doc], Symbol)

@@ -1,0 +1,107 @@
+"""The answer when nothing was found: looks up what explains it. Runs on a reader thread, in the request's snapshot."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator
+
+from ctxd import words
+from ctxd.model import Found, Stats, View
+from ctxd.render import json, nothing
+from ctxd.render.nothing import Nothing
+from ctxd.render.style import style
+from ctxd.state import Near
+from ctxd.store import catalog
+from ctxd.store.snapshot import Snapshot
+from ctxprotocol.messages import Answer, Filtered
+
+# Words of a question that are looked up as names: each may cost a scan of all names.
+_LOOKED_UP = 3
+_NAMES = 3
+
+
+def answer(
+    snapshot: Snapshot,
+    request: Filtered,
+    view: View,
+    query: str,
+    *,
+    removed: int = 0,
+    strategies: tuple[str, ...] = (),
+    warnings: tuple[str, ...] = (),
+) -> Answer:
+    """Explain that `query` has no result: exit code 1.
+
+    `removed` counts the results that only the request's filters kept out. `strategies` were tried in vain.
+    """
+    languages = catalog.languages(snapshot)
+    said = Nothing(
+        query=query,
+        languages=languages,
+        skipped=catalog.skipped_count(snapshot),
+        freshness=view.freshness,
+        nearest=near(snapshot, query),
+        removed=removed,
+        filters=filters(request),
+        ignored=view.ignored,
+        ignored_by=view.ignored_by,
+    )
+    if request.output == "text":
+        notes = "".join(f"note: {text}\n" for text in warnings)
+        return Answer(out=nothing.explained(said, style(request, view)), notes=notes, code=1)
+    spent = (time.perf_counter_ns() - view.started_ns) / 1e6
+    found = Found(
+        query=query,
+        root=view.root,
+        hits=(),
+        stats=Stats(
+            search_ms=spent,
+            total_ms=spent,
+            strategies_used=strategies,
+            files_indexed=sum(one.files for one in languages),
+            files_pending=view.freshness.pending,
+        ),
+        freshness=view.freshness,
+        generation=snapshot.generation,
+        warnings=warnings,
+        hint=nothing.hint(said),
+    )
+    return Answer(out=json.found(found), code=1)
+
+
+def near(snapshot: Snapshot, query: str) -> tuple[Near, ...]:
+    """Return defined names that are like the question, or like one of its words: at most three."""
+    found: dict[str, Near] = {}
+    for name in _names(query):
+        for one in catalog.nearest_names(snapshot, name, _NAMES):
+            found.setdefault(one.name, one)
+        if len(found) >= _NAMES:
+            break
+    return tuple(found.values())[:_NAMES]
+
+
+def filters(request: Filtered) -> str:
+    """Return a request's filters as options that can be typed, "" when it has none."""
+    options = [
+        *(("--lang", language) for language in request.languages),
+        *(("--path", glob) for glob in request.paths),
+        *(("--exclude", glob) for glob in request.excludes),
+        *([("--type", request.kind)] if request.kind else []),
+        *([("--content", request.content)] if request.content != "all" else []),
+    ]
+    return " ".join(f"{option} {shlex.quote(value)}" for option, value in options)
+
+
+def _names(query: str) -> Iterator[str]:
+    """Give what may be meant as a name: a code-shaped word, all of a short question, then its longest words."""
+    found = list(dict.fromkeys(words.WORD.findall(query)))
+    if not found:
+        return
+    if len(query.split()) == 1:
+        yield found[-1]
+    elif len(found) <= _LOOKED_UP:
+        yield "_".join(found)
+    coded = [word for word in found if "_" in word or not word[1:].islower()]
+    longest = sorted((word for word in found if len(word) > 3), key=lambda word: (-len(word), word))
+    yield from list(dict.fromkeys([*coded, *longest]))[:_LOOKED_UP]
