@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from ctxd.model import Found, Hit
+from ctxd.model import Found, Hit, Stats
 from ctxd.render import escape
 from ctxprotocol.errors import CtxError
 
@@ -134,9 +134,9 @@ def identity(file: str, text: str) -> str:
     return hashlib.sha256(f"{file}\0{text}".encode()).hexdigest()[:16]
 
 
-def _reply(answer: Found, results: list[Result]) -> str:
-    stats = answer.stats
-    figures = Figures(
+def figures(stats: Stats) -> Figures:
+    """Return the `stats` of a reply."""
+    return Figures(
         search_ms=round(stats.search_ms, 2),
         total_ms=round(stats.total_ms, 2),
         tokens=stats.tokens,
@@ -145,11 +145,14 @@ def _reply(answer: Found, results: list[Result]) -> str:
         files_pending=stats.files_pending,
         omitted=stats.omitted,
     )
+
+
+def _reply(answer: Found, results: list[Result]) -> str:
     reply = Reply(
         query=answer.query,
         root=escape.root(answer.root),
         results=results,
-        stats=figures,
+        stats=figures(answer.stats),
         fresh=answer.freshness.fresh,
         fresh_reason=answer.freshness.reason or msgspec.UNSET,
         generation=answer.generation,

@@ -11,7 +11,7 @@ import msgspec
 
 from ctxd.model import View
 from ctxd.render import escape
-from ctxprotocol.messages import Find, Query, Request
+from ctxprotocol.messages import Chunk, Find, Query, Request
 
 _BOLD, _DIM, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
@@ -50,14 +50,14 @@ def style(request: Request, view: View) -> Style:
     """Return the style that a request asks for.
 
     Bodies of `query` go unnumbered to a program (the header has the span, a number per line costs a fifth of
-    the budget); `--full` and terminals get numbers.
+    the budget); `--full`, `chunk` and terminals get numbers.
     """
     full = isinstance(request, Query | Find) and request.full
     return Style(
         prefix=view.prefix,
         width=request.width,
         color=request.color,
-        numbered=full or request.width > 0,
+        numbered=full or request.width > 0 or isinstance(request, Chunk),
         inline_stubs=isinstance(request, Query),
         explain=isinstance(request, Query | Find) and request.explain,
     )

@@ -94,6 +94,11 @@ def counts(snapshot: Snapshot) -> Counts:
     )
 
 
+def files_count(snapshot: Snapshot) -> int:
+    """Return how many files are indexed."""
+    return int(snapshot.connection.execute("SELECT count(*) FROM files WHERE skip = ''").get)
+
+
 def skipped_count(snapshot: Snapshot) -> int:
     """Return how many files are known and not indexed."""
     return int(snapshot.connection.execute("SELECT count(*) FROM files WHERE skip != ''").get)
