@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 import apsw
+
 from ctxprotocol.errors import IndexUnusable
 
 # How long the writer waits for a lock of another program before the slice goes to the back of the queue.
@@ -98,9 +99,7 @@ def open_reader(path: str) -> apsw.Connection:
         connection = apsw.Connection(_uri(path, "ro"), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
             connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
-            connection.execute(
-                f"PRAGMA query_only=1; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-{_READER_CACHE_KIB}"
-            )
+            connection.execute(f"PRAGMA query_only=1; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-{_READER_CACHE_KIB}")
         except BaseException:
             connection.close()
             raise
@@ -112,6 +111,23 @@ def remove(path: str) -> None:
     for suffix in ("", "-wal", "-shm", "-journal"):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path + suffix)
+
+
+def set_aside(path: str) -> str:
+    """Rename a damaged file to *.damaged and return that name; at most one is kept per directory.
+
+    For an index file the old name must not be used again: a connection that is still open on it removes the
+    log of whatever has that name when it closes.
+    """
+    directory, name = os.path.split(path)
+    for other in os.listdir(directory):
+        if other.endswith(".damaged"):
+            remove(os.path.join(directory, other))
+    aside = os.path.join(directory, name + ".damaged")
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(path, aside)
+    remove(path)  # its log: what is in it cannot be told from what is broken
+    return aside
 
 
 @contextlib.contextmanager
@@ -132,9 +148,7 @@ def translate(error: apsw.Error, path: str) -> IndexUnusable:
         case apsw.CorruptError() | apsw.NotADBError():
             return IndexDamaged(f"index file damaged: {path}: {error}")
         case apsw.FullError():
-            return IndexUnusable(
-                "disk full, writes paused", hint="free some space; indexing goes on by itself"
-            )
+            return IndexUnusable("disk full, writes paused", hint="free some space; indexing goes on by itself")
         case apsw.CantOpenError():
             return IndexUnusable(f"cannot open {path}: {error}")
         case _:

@@ -19,10 +19,10 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import apsw
-from ctxprotocol.errors import DeadlinePassed, IndexUnusable
 
 from ctxd.store.driver import IndexDamaged, open_reader, translate
 from ctxd.store.snapshot import Snapshot
+from ctxprotocol.errors import DeadlinePassed, IndexUnusable
 
 T = TypeVar("T")
 

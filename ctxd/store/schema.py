@@ -108,4 +108,5 @@ CREATE VIRTUAL TABLE fts USING fts5(
 );
 -- term, doc: in how many chunks it is; deleted rows do not count.
 CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);
+CREATE VIRTUAL TABLE fts_places USING fts5vocab(fts, instance);   -- term, doc, col, offset: for the dump
 """

@@ -7,14 +7,17 @@ to.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, assert_never, cast
 
 import apsw
 import msgspec
 
-from ctxd.model import FileStat, SkipReason
+from ctxd.model import FileStat, ParsedFile, SkipReason
 from ctxd.store.cache import Cache
+from ctxd.store.driver import WriterConnection
+from ctxd.store.rows import Rows
 
 
 class Put(msgspec.Struct, frozen=True):
@@ -75,9 +78,135 @@ class Applied(msgspec.Struct, frozen=True):
     missing: tuple[str, ...] = ()
 
 
-def apply(
-    connection: apsw.Connection, changes: Sequence[Change], cache: Cache
-) -> Generator[None, None, Applied]:
+# Work between two yields; with the last step before the look at the clock a slice stays under 50 ms.
+_SLICE_S = 0.025
+_decode = msgspec.msgpack.Decoder(ParsedFile).decode
+
+
+_SELECT = "SELECT id, digest, skip, note FROM files WHERE"
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """What a change needs to know of the file's row."""
+
+    id: int
+    digest: bytes
+    skip: str
+    note: str
+
+
+def apply(connection: WriterConnection, changes: Sequence[Change], cache: Cache) -> Generator[None, None, Applied]:
     """Replace the rows of the changed files and add 1 to the generation if any row of content changed."""
-    raise NotImplementedError
-    yield
+    batch = _Batch(connection, cache)
+    slice_ends = time.monotonic() + _SLICE_S
+    for change in changes:
+        for _ in batch.apply(change):
+            if time.monotonic() >= slice_ends:
+                yield
+                slice_ends = time.monotonic() + _SLICE_S
+    if batch.files:
+        connection.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
+    generation = connection.execute("SELECT value FROM meta WHERE key='generation'").get
+    return Applied(generation, batch.files, tuple(batch.missing))
+
+
+class _Batch:
+    """One batch while it is applied."""
+
+    def __init__(self, connection: WriterConnection, cache: Cache) -> None:
+        self._connection = connection
+        self._cache = cache
+        self._rows = Rows(connection)
+        self.files = 0
+        self.missing: list[str] = []
+
+    def apply(self, change: Change) -> Generator[None]:
+        """Apply one change; yields where a slice may end, at least once."""
+        match change:
+            case Put():
+                yield from self._put(change)
+            case Touch():
+                self._touch(change)
+            case Skip():
+                self._skip(change)
+            case Remove():
+                self._remove(self._find(change.path))
+            case RemoveBelow():
+                yield from self._remove_below(change.directory)
+            case _:
+                assert_never(change)
+        yield
+
+    def _put(self, put: Put) -> Generator[None]:
+        row = self._find(put.path)
+        same = row is not None and row.digest == put.digest
+        if row is not None and same and not row.skip and row.note == put.note:
+            self._update_stat(row, put.stat, put.hashed_ns)
+            return
+        parsed = self._parsed(put)
+        if parsed is None:
+            self.missing.append(put.path)
+            return
+        note = put.note or parsed.note
+        if row is not None and same and row.skip == parsed.skip and row.note == note:
+            self._update_stat(row, put.stat, put.hashed_ns)
+            return
+        self._remove(row)
+        self.files += row is None
+        yield from self._rows.put(put.path, put.stat, put.digest, put.hashed_ns, parsed, note)
+
+    def _touch(self, touch: Touch) -> None:
+        row = self._find(touch.path)
+        if row is None or row.digest != touch.digest:
+            self.missing.append(touch.path)
+        else:
+            self._update_stat(row, touch.stat, touch.hashed_ns)
+
+    def _skip(self, skip: Skip) -> None:
+        row = self._find(skip.path)
+        if row is not None and row.skip == skip.reason and row.digest == skip.digest:
+            self._update_stat(row, skip.stat, skip.hashed_ns)
+            return
+        self._remove(row)
+        self.files += row is None
+        self._rows.skip(skip.path, skip.stat, skip.reason, skip.digest, skip.hashed_ns)
+
+    def _remove_below(self, directory: str) -> Generator[None]:
+        # `0` is the byte after `/`: all paths that begin with the directory and a slash.
+        bounds = (directory + "/", directory + "0") if directory else ("", "\U0010ffff")
+        found = self._connection.execute(f"{_SELECT} path>=? AND path<? ORDER BY path", bounds).fetchall()
+        for values in found:
+            self._remove(_row(values))
+            yield
+
+    def _remove(self, row: _Row | None) -> None:
+        if row is not None:
+            self._rows.remove(row.id)
+            self.files += 1
+
+    def _find(self, path: str) -> _Row | None:
+        values = self._connection.execute(f"{_SELECT} path=?", (path,)).fetchone()
+        return None if values is None else _row(values)
+
+    def _update_stat(self, row: _Row, stat: FileStat, hashed_ns: int) -> None:
+        self._connection.execute(
+            "UPDATE files SET size_bytes=?, mtime_ns=?, ctime_ns=?, inode=?, hashed_ns=? WHERE id=?",
+            (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, stat.inode, hashed_ns, row.id),
+        )
+
+    def _parsed(self, put: Put) -> ParsedFile | None:
+        """Return the facts of a file; None when they were to come from the cache and it has lost them."""
+        if put.blob:
+            # A note of the pool (a crash, a time-out) belongs to this attempt, not to the content.
+            if put.key and not put.note:
+                self._cache.put(put.key, put.blob)
+            return _decode(put.blob)
+        blob = self._cache.get(put.key)
+        try:
+            return None if blob is None else _decode(blob)
+        except msgspec.DecodeError:
+            return None
+
+
+def _row(values: tuple[apsw.SQLiteValue, ...]) -> _Row:
+    return _Row(*cast(tuple[int, bytes, str, str], values))
