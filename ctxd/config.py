@@ -71,7 +71,7 @@ class Key(msgspec.Struct, frozen=True):
     """One configuration key: the type of its value, and the check that it must pass with what to say otherwise."""
 
     kind: type
-    check: Callable[[int], bool] = lambda value: True
+    check: Callable[[int], bool] = lambda _value: True
     wanted: str = ""
 
 

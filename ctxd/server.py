@@ -17,8 +17,16 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, build
-from ctxprotocol.errors import Busy, CtxError, DeadlinePassed, FrameRefused, Internal, ReplaceDaemon, to_failure
-from ctxprotocol.errors import VersionRefused
+from ctxprotocol.errors import (
+    Busy,
+    CtxError,
+    DeadlinePassed,
+    FrameRefused,
+    Internal,
+    ReplaceDaemon,
+    VersionRefused,
+    to_failure,
+)
 from ctxprotocol.framing import MAX_REQUEST_BYTES, FrameDecoder, decode_hello, decode_request, pack
 from ctxprotocol.messages import Answer, AnyReply, AnyRequest, Hello, Progress, Stop, Welcome
 
@@ -48,6 +56,7 @@ class Server:
         self.connections: set[Connection] = set()
         self.latencies_ms: deque[float] = deque(maxlen=LATENCIES)
         self.last_error = ""
+        self.answered = 0
         self.last_request = time.monotonic()
         self._server: asyncio.Server | None = None
 
@@ -106,7 +115,7 @@ class Connection(asyncio.Protocol):
         self.server.connections.add(self)
         self._expect_frame()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, _exc: Exception | None) -> None:
         self.server.connections.discard(self)
         self._no_timer()
         self._writable.set()
@@ -196,12 +205,13 @@ class Connection(asyncio.Protocol):
         reply = await self._reply(request)
         await self._write(reply)
         self.server.last_request = time.monotonic()
+        self.server.answered += 1
         self.server.latencies_ms.append((time.perf_counter() - began) * 1e3)
 
     async def _reply(self, request: AnyRequest) -> AnyReply:
         assert not isinstance(request, Stop)
         try:
-            async with asyncio.timeout(request.timeout_ms / 1e3):
+            async with asyncio.timeout(request.timeout_ms / 1e3 if request.timeout_ms else None):
                 return await self.server.handle(request, self._report)
         except TimeoutError:
             late = DeadlinePassed(f"no answer within {request.timeout_ms / 1e3:g} s", "give it longer: --timeout S")
@@ -250,9 +260,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def verdict(hello: Hello, own: Welcome) -> CtxError | None:
-    """Decide who gives way. The order is total (version, then time of installation), so no two daemons replace each other for ever.
+    """Decide who gives way: None to serve, ReplaceDaemon when the client is newer, VersionRefused when it is older.
 
-    Returns None to serve; ReplaceDaemon when the client is newer; VersionRefused when it is older.
+    The order is total (version, then time of installation), so no two daemons replace each other for ever.
     """
     theirs, ours = _numbers(hello.version), _numbers(own.version)
     if theirs > ours or (theirs == ours and hello.build > own.build):

@@ -1,0 +1,215 @@
+"""The running daemon: the rooms put together, the loop, and the order of stopping.
+
+Started by main with the lock held; everything here lives on the main thread. Order of the end: stop accepting, unlink
+the socket, answer Stop, let running requests finish, watchers, pipelines, parse pool, writer, readers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import logging.handlers
+import os
+import pwd
+import signal
+import socket
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from ctxd.condition import Condition
+from ctxd.config import ConfigFile, config_path
+from ctxd.handlers import HANDLERS, Services
+from ctxd.instance import Instance, notify
+from ctxd.parse.languages import names, resolve
+from ctxd.parse.pool import ParseSettings, Pool
+from ctxd.pipeline import Machinery
+from ctxd.server import Report, Server
+from ctxd.store.cache import Cache
+from ctxd.store.readers import Readers
+from ctxd.store.registry import Registry
+from ctxd.store.writer import Writer
+from ctxd.watch.inotify import open_watcher
+from ctxd.worktrees import Worktrees
+from ctxprotocol.endpoint import log_path
+from ctxprotocol.errors import CtxError
+from ctxprotocol.messages import Answer, AnyRequest
+
+log = logging.getLogger("ctxd")
+
+# How long running requests may take to finish once the end has begun.
+GRACE_S = 2.0
+# Beat of the housekeeping: how soon a removed socket is noticed, and what counts as a gap in time.
+BEAT_S = 5.0
+GAP_S = 30.0
+# Worktrees unasked for longer than this are not opened at start.
+RECENT_S = 5 * 86_400
+# Bytes of one log file, and how many older ones are kept.
+LOG_BYTES, LOG_FILES = 2 << 20, 2
+
+
+def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> None:
+    """Serve until told to stop. Raises CtxError or OSError when the daemon cannot start."""
+    config = ConfigFile(config_path(instance.state_directory, environ))
+    _log_to(log_path(instance.state_directory), config.last_good().daemon_log_level)
+    _no_core_dumps()
+    readers = Readers()
+    writer = Writer(Cache(instance.state_directory, readers, max_bytes=config.last_good().daemon_cache_bytes))
+    try:
+        registry = Registry.open(instance.state_directory, writer)
+        asyncio.run(_Daemon(instance, environ, config, readers, writer, registry, by_client).serve())
+    except BaseException:
+        log.exception("the daemon ends by a fault")
+        raise
+    finally:
+        writer.stop()
+        readers.stop()
+        log.info("ended")
+
+
+class _Daemon:
+    """One run of the daemon."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        environ: Mapping[str, str],
+        config: ConfigFile,
+        readers: Readers,
+        writer: Writer,
+        registry: Registry,
+        by_client: bool,
+    ) -> None:
+        self._instance = instance
+        self._environ = environ
+        self._config = config
+        self._idle_exit = by_client
+        self._registry = registry
+        self._stopping = asyncio.Event()
+        good = config.last_good()
+        settings = ParseSettings(
+            max_file_bytes=good.index_max_file_bytes,
+            max_chunk_tokens=good.index_max_chunk_tokens,
+        )
+        self._pool = Pool(settings, workers=good.workers)
+        self._scan = ThreadPoolExecutor(1, thread_name_prefix="ctxd-scan")
+        machinery = Machinery(
+            pool=self._pool,
+            writer=writer,
+            readers=readers,
+            registry=registry,
+            cache=writer.cache,
+            scan=self._scan,
+            maker=maker(settings),
+            state_directory=instance.state_directory,
+        )
+        self._worktrees = Worktrees(machinery, config.last_good, open_watcher, _home())
+        self._server = Server(self._handle, self._stop, log_path(instance.state_directory))
+        condition = Condition(instance, self._server, self._worktrees, self._pool)
+        self._services = Services(self._worktrees, config, condition, resolve, names())
+
+    async def serve(self) -> None:
+        """Listen, say so, and wait for the end."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stopping.set)
+        listener, passed = self._instance.listen(self._environ)
+        self._idle_exit = self._idle_exit or passed
+        await self._server.listen(listener)
+        notify(self._environ, "READY=1")
+        log.info("listening on %s as pid %d", self._instance.socket_path, os.getpid())
+        background = [loop.create_task(self._keep_house()), loop.create_task(self._open_recent())]
+        try:
+            await self._stopping.wait()
+        finally:
+            notify(self._environ, "STOPPING=1")
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
+            await self._end()
+
+    async def _end(self) -> None:
+        self._server.stop_accepting()
+        self._instance.unbind()
+        await self._server.close(GRACE_S)
+        await self._worktrees.close()
+        await self._pool.close()
+        self._scan.shutdown(wait=True, cancel_futures=True)
+
+    async def _handle(self, request: AnyRequest, report: Report) -> Answer:
+        return await HANDLERS[type(request)](self._services, request, report)
+
+    async def _stop(self) -> None:
+        """Become undiscoverable before the goodbye: whoever reads it may start a successor at once."""
+        self._server.stop_accepting()
+        self._instance.unbind()
+        self._stopping.set()
+
+    async def _keep_house(self) -> None:
+        """Notice what no event tells: a removed socket or state directory, a gap in time, idleness."""
+        wall = time.time() - time.monotonic()
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(BEAT_S)
+            late = time.monotonic() - before - BEAT_S
+            drift = abs(time.time() - time.monotonic() - wall)
+            wall = time.time() - time.monotonic()
+            if late > GAP_S or drift > GAP_S:
+                self._worktrees.lose_all(f"the clock jumped by {max(late, drift):.0f} s")
+            if self._instance.directory_lost():
+                log.error("the state directory was removed or replaced; ending")
+                self._stopping.set()
+            elif self._instance.socket_lost():
+                log.warning("the socket was removed; binding it again")
+                await self._server.listen(self._bind_again())
+            if self._idle_exit and self._idle_for() > self._config.last_good().daemon_idle_exit_s:
+                log.info("idle; ending")
+                self._stopping.set()
+
+    def _bind_again(self) -> socket.socket:
+        self._server.stop_accepting()
+        listener, _ = self._instance.listen({})
+        return listener
+
+    def _idle_for(self) -> float:
+        return 0.0 if self._server.running() else time.monotonic() - self._server.last_request
+
+    async def _open_recent(self) -> None:
+        """Open what was used lately, in order, so that its first question finds it checked."""
+        oldest_ns = time.time_ns() - RECENT_S * 1_000_000_000
+        recent = [entry.root for entry in self._registry.entries() if entry.last_used_ns >= oldest_ns]
+        for root in recent[: self._config.last_good().daemon_max_worktrees_open]:
+            try:
+                await self._worktrees.enter(root)
+            except CtxError as error:
+                log.warning("%s: not opened: %s", root, error.message)
+                continue
+            self._worktrees.leave(root)
+
+
+def maker(settings: ParseSettings) -> str:
+    """Return what decides an index's rows besides content: another maker means another index."""
+    return f"extractor {EXTRACTOR_VERSION}, {settings.max_file_bytes}, {settings.max_chunk_tokens}"
+
+
+def _home() -> str:
+    """Return this user's home by the user database: the environment's HOME comes with each request."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def _log_to(path: str, level: str) -> None:
+    handler = logging.handlers.RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+
+
+def _no_core_dumps() -> None:
+    """A core file would hold source text and whatever stood in it."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

@@ -1,0 +1,292 @@
+"""One coroutine per request; HANDLERS maps the request's type to it. Runs on the loop.
+
+A handler resolves the worktree, awaits its freshness barrier, and hands one function to a reader thread, which also
+renders: the only thread hop. Errors of the tree in errors.py go to the server as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from ctxd import roots
+from ctxd.condition import Condition
+from ctxd.config import ConfigFile
+from ctxd.model import View
+from ctxd.render import administration
+from ctxd.search import files, outline, place, run, status, symbols
+from ctxd.server import Report
+from ctxd.state import Outcome, RepoRow
+from ctxd.store import catalog
+from ctxd.store.driver import IndexDamaged
+from ctxd.store.snapshot import Snapshot
+from ctxd.worktree import Worktree
+from ctxd.worktrees import Worktrees
+from ctxprotocol.errors import UsageFailed
+from ctxprotocol.messages import (
+    Answer,
+    Chunk,
+    DaemonStatus,
+    Files,
+    Filtered,
+    Find,
+    Forget,
+    Init,
+    InWorktree,
+    Outline,
+    Query,
+    Repos,
+    Request,
+    Status,
+    Symbols,
+    Update,
+)
+
+Narrowed = TypeVar("Narrowed", bound=Filtered)
+Waiting = TypeVar("Waiting", Init, Update)
+Verb = Literal["attached", "updated", "rebuilt", "forgotten"]
+
+
+class Services(msgspec.Struct, frozen=True, eq=False):
+    """What handlers work with. `resolve` turns a name, alias or suffix into canonical language names, () if unknown."""
+
+    worktrees: Worktrees
+    config: ConfigFile
+    condition: Condition
+    resolve: Callable[[str], tuple[str, ...]]
+    languages: tuple[str, ...]
+
+
+class Visit(msgspec.Struct, frozen=True, eq=False):
+    """One request's stay in one worktree, after its barrier."""
+
+    worktree: Worktree
+    view: View
+    deadline_s: float
+
+    async def read(self, function: Callable[[Snapshot, View], Answer]) -> Answer:
+        """Run `function` on a snapshot; a damaged index is replaced and says so once more through freshness."""
+        path = self.worktree.pipeline.index_path
+        try:
+            return await self.worktree.pipeline.read(lambda s: function(s, self.view), self.deadline_s)
+        except IndexDamaged as damage:
+            self.worktree.damaged(damage.message)
+            await self.worktree.mend(path)
+            freshness = await self.worktree.fresh(int(self.deadline_s * 1e3), int(self.deadline_s * 1e3), _silent)
+            view = msgspec.structs.replace(self.view, freshness=freshness)
+            return await self.worktree.pipeline.read(lambda s: function(s, view), self.deadline_s)
+
+
+def _silent(_progress: object) -> None:
+    """Report nothing."""
+
+
+@contextlib.asynccontextmanager
+async def visit(
+    services: Services, request: InWorktree, report: Report, *, root: str = "", explicit: bool = False
+) -> AsyncIterator[Visit]:
+    """Enter the worktree that a request means and pass its barrier."""
+    began = time.perf_counter_ns()
+    config = services.config.current()
+    root = root or services.worktrees.locate(request)
+    worktree = await services.worktrees.enter(root, explicit=explicit)
+    try:
+        freshness = await worktree.fresh(request.fresh_within_ms, request.index_wait_ms, report)
+        listing = worktree.pipeline.listing
+        view = View(
+            root=root,
+            freshness=freshness,
+            started_ns=began,
+            prefix=roots.prefix(root, request.directory),
+            limit=config.search_limit,
+            budget=config.search_budget,
+            ignored=listing.ignored if listing is not None else 0,
+            ignored_by=listing.ignored_by if listing is not None else "",
+        )
+        spent_s = (time.perf_counter_ns() - began) / 1e9
+        yield Visit(worktree, view, max(0.05, _timeout_s(request) - spent_s))
+    finally:
+        services.worktrees.leave(root)
+
+
+def _timeout_s(request: Request) -> float:
+    return request.timeout_ms / 1e3 if request.timeout_ms else 3600.0
+
+
+def _patient(request: Waiting) -> Waiting:
+    """Init and update are asked for in order to wait: they do, within the request's own time."""
+    wait_ms = request.timeout_ms or -1
+    return msgspec.structs.replace(
+        request,
+        fresh_within_ms=wait_ms,
+        index_wait_ms=-1 if request.index_wait_ms < 0 else wait_ms,
+    )
+
+
+async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int) -> Answer:
+    """Say what the index holds after an init or update."""
+
+    def outcome(snapshot: Snapshot, view: View) -> Answer:
+        counts = catalog.counts(snapshot)
+        return administration.outcome(
+            Outcome(
+                verb=verb,
+                root=view.root,
+                files=counts.files,
+                chunks=counts.chunks,
+                symbols=counts.symbols,
+                skipped=sum(reason.files for reason in counts.skipped),
+                changed=changed,
+                generation=snapshot.generation,
+                freshness=view.freshness,
+                ignored=view.ignored,
+                ignored_by=view.ignored_by,
+                took_ms=(time.perf_counter_ns() - view.started_ns) / 1e6,
+            ),
+            request,
+        )
+
+    return await here.read(outcome)
+
+
+async def handle_query(services: Services, request: Query, report: Report) -> Answer:
+    """Compile the context for a question."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        return await here.read(lambda snapshot, view: run.query(snapshot, request, view))
+
+
+async def handle_find(services: Services, request: Find, report: Report) -> Answer:
+    """List ranked places."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        return await here.read(lambda snapshot, view: run.find(snapshot, request, view))
+
+
+async def handle_symbols(services: Services, request: Symbols, report: Report) -> Answer:
+    """List definitions by name."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        return await here.read(lambda snapshot, view: symbols.symbols(snapshot, request, view))
+
+
+async def handle_outline(services: Services, request: Outline, report: Report) -> Answer:
+    """List the definitions of one file."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        path = roots.relative(here.view.root, request.directory, request.file)
+        return await here.read(lambda snapshot, view: outline.outline(snapshot, request, view, path))
+
+
+async def handle_chunk(services: Services, request: Chunk, report: Report) -> Answer:
+    """Show the chunk that holds a line."""
+    async with visit(services, request, report) as here:
+        path = roots.relative(here.view.root, request.directory, request.file)
+        return await here.read(lambda snapshot, view: place.chunk(snapshot, request, view, path))
+
+
+async def handle_files(services: Services, request: Files, report: Report) -> Answer:
+    """List the indexed paths."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        return await here.read(lambda snapshot, view: files.files(snapshot, request, view))
+
+
+async def handle_status(services: Services, request: Status, report: Report) -> Answer:
+    """Say what is indexed and what is not."""
+    async with visit(services, request, report) as here:
+        state = services.condition.worktree(here.view.root)
+        return await here.read(lambda snapshot, view: status.status(snapshot, request, view, state))
+
+
+async def handle_init(services: Services, request: Init, report: Report) -> Answer:
+    """Attach exactly the named directory, and index it."""
+    root = roots.resolve(request.directory)
+    async with visit(services, _patient(request), report, root=root, explicit=True) as here:
+        return await _outcome(here, request, "attached", 0)
+
+
+async def handle_update(services: Services, request: Update, report: Report) -> Answer:
+    """Bring the index up to date now, or build it anew beside the old one."""
+    patient = _patient(request)
+    root = services.worktrees.locate(request)
+    worktree = await services.worktrees.enter(root)
+    before = worktree.pipeline.committed
+    try:
+        if request.full and worktree.pipeline.complete:
+            await worktree.rebuild(report)
+        async with visit(services, patient, report, root=root) as here:
+            changed = worktree.pipeline.committed - before
+            return await _outcome(here, request, "rebuilt" if request.full else "updated", changed)
+    finally:
+        services.worktrees.leave(root)
+
+
+async def handle_forget(services: Services, request: Forget, _report: Report) -> Answer:
+    """Detach a worktree and delete its index."""
+    began = time.perf_counter()
+    attached = {entry.root for entry in services.worktrees.machinery.registry.entries()}
+    root = roots.attached_at(request.directory, attached)
+    await services.worktrees.forget(root)
+    outcome = Outcome(verb="forgotten", root=root, took_ms=(time.perf_counter() - began) * 1e3)
+    return administration.outcome(outcome, request)
+
+
+async def handle_repos(services: Services, request: Repos, _report: Report) -> Answer:
+    """List the attached worktrees."""
+    rows = []
+    for entry in services.worktrees.machinery.registry.entries():
+        state = services.condition.worktree(entry.root)
+        counts = None
+        if state.index_path:
+            worktree = services.worktrees.open[entry.root]
+            counts = await worktree.pipeline.read(catalog.counts, _timeout_s(request))
+        rows.append(
+            RepoRow(
+                root=entry.root,
+                phase=state.phase,
+                files=counts.files if counts is not None else -1,
+                chunks=counts.chunks if counts is not None else -1,
+                generation=state.generation if counts is not None else -1,
+            )
+        )
+    return administration.repos(tuple(rows), request)
+
+
+async def handle_daemon_status(services: Services, request: DaemonStatus, _report: Report) -> Answer:
+    """Say how the daemon is."""
+    return administration.daemon(services.condition.daemon(), request)
+
+
+def with_languages(services: Services, request: Narrowed) -> Narrowed:
+    """Return the request with its languages as canonical names. Raises UsageFailed for an unknown one."""
+    found: list[str] = []
+    for name in request.languages:
+        canonical = services.resolve(name)
+        if not canonical:
+            near = difflib.get_close_matches(name.lower(), services.languages, 1)
+            hint = f"did you mean {near[0]}?" if near else "ctx status shows the languages of this worktree"
+            raise UsageFailed(f"no language is called {name}", hint)
+        found.extend(canonical)
+    return msgspec.structs.replace(request, languages=tuple(dict.fromkeys(found)))
+
+
+HANDLERS: dict[type, Callable[[Services, Any, Report], Awaitable[Answer]]] = {
+    Query: handle_query,
+    Find: handle_find,
+    Symbols: handle_symbols,
+    Outline: handle_outline,
+    Chunk: handle_chunk,
+    Files: handle_files,
+    Status: handle_status,
+    Init: handle_init,
+    Update: handle_update,
+    Forget: handle_forget,
+    Repos: handle_repos,
+    DaemonStatus: handle_daemon_status,
+}

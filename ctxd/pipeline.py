@@ -1,0 +1,227 @@
+"""Batch -> survey -> parse -> write, for one worktree and its current index file.
+
+Owned by the worktree; runs on the loop. One batch is in work at a time (`_lock`); a rebuild fills another file beside
+it and takes the lock only to compare once more and to move the pointer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import TypeVar
+
+import msgspec
+
+from ctxd.model import Batch, Listing
+from ctxd.parse.pool import Pool
+from ctxd.scan.discover import Rules
+from ctxd.store import catalog
+from ctxd.store.cache import Cache
+from ctxd.store.integrity import create_index, inspect, remove_index, set_aside
+from ctxd.store.marks import is_complete, mark_complete
+from ctxd.store.readers import Readers
+from ctxd.store.registry import Registry
+from ctxd.store.snapshot import Snapshot
+from ctxd.store.write import Change, Put, Remove, Skip, Touch, apply
+from ctxd.store.writer import Writer
+from ctxd.survey import READ_S, Survey, Surveyor, Watch
+from ctxd.writes import Writes, changes_for
+from ctxprotocol.messages import Progress
+
+T = TypeVar("T")
+
+# Batches up to this size go before bulk work of other worktrees, to the warm worker.
+URGENT_FILES = 32
+
+
+class Machinery(msgspec.Struct, frozen=True, eq=False):
+    """The owners that all worktrees share. `maker` names what decides the rows besides content."""
+
+    pool: Pool
+    writer: Writer
+    readers: Readers
+    registry: Registry
+    cache: Cache
+    scan: Executor
+    maker: str
+    state_directory: str
+
+
+class Pipeline:
+    """See the module. `rules` is asked anew for each batch, so a changed configuration counts from the next."""
+
+    def __init__(self, root: str, machinery: Machinery, rules: Callable[[], Rules]) -> None:
+        self.root = root
+        self.complete = False
+        self.rebuilds = 0
+        self.generation = 0
+        self.committed = 0
+        self.index_path = ""
+        self._machinery = machinery
+        self._surveyor = Surveyor(root, machinery.scan, machinery.readers, rules)
+        self._lock = asyncio.Lock()
+        self._paths: set[str] = set()
+        self._reading: Counter[str] = Counter()
+        self._retired: set[str] = set()
+        self._done = 0
+        self._total = 0
+
+    async def open(self) -> None:
+        """Find the current index file, or begin a new one where there is none that can be used."""
+        registry = self._machinery.registry
+        entry = registry.get(self.root)
+        path = registry.index_path(entry) if entry is not None else ""
+        verdict = await self._in_scan(lambda: inspect(path, self._machinery.maker))
+        if verdict.state != "good":
+            await self._begin_anew(path, damaged=verdict.state == "damaged")
+            return
+        self.index_path = path
+        self.complete = await self.read(is_complete, READ_S)
+        self._paths = set(await self.read(catalog.known_files, READ_S))
+
+    async def read(self, function: Callable[[Snapshot], T], deadline_s: float) -> T:
+        """Run `function` on a snapshot of the current index; the file stays until it is done."""
+        path = self.index_path
+        self._reading[path] += 1
+        try:
+            return await self._machinery.readers.run(path, function, deadline_s=deadline_s)
+        finally:
+            self._reading[path] -= 1
+            if path in self._retired and not self._reading[path]:
+                self._remove(path)
+
+    @property
+    def listing(self) -> Listing | None:
+        """Return the last listing of the whole tree: nested repositories, what rules left out."""
+        return self._surveyor.listing
+
+    def pending(self) -> int:
+        """Return how many files of the batch in work are not committed."""
+        return self._total - self._done
+
+    def progress(self) -> Progress:
+        """Return how far the batch in work is."""
+        return Progress(phase="indexing", done=self._done, total=self._total)
+
+    async def process(self, batch: Batch, watch: Watch) -> None:
+        """Bring the index to what the batch's paths are now; committed when it returns."""
+        async with self._lock:
+            survey = await self._surveyor.survey(batch, self.index_path, self._paths, watch)
+            await self._bring_up(survey, self.index_path, in_parts=not self.complete)
+            if batch.reconcile and not self.complete:
+                await self._write_job(self.index_path, mark_complete)
+                self.complete = True
+
+    async def rebuild(self, watch: Watch) -> None:
+        """Fill a new file from the sources alone, compare it once more, and move the pointer to it."""
+        name = await self._new_file()
+        path = self._absolute(name)
+        whole = Batch(reconcile=True)
+        survey = await self._surveyor.survey(whole, path, self._paths, watch)
+        await self._bring_up(survey, path, in_parts=True, reuse=False)
+        async with self._lock:
+            survey = await self._surveyor.survey(whole, path, self._paths, watch)
+            await self._bring_up(survey, path, in_parts=False)
+            await self._write_job(path, mark_complete)
+            await self._switch(name)
+        self.rebuilds += 1
+
+    async def replace_damaged(self, path: str) -> bool:
+        """Set the damaged file at `path` aside and begin anew; False when another request has done so already.
+
+        The caller asks for the batch that fills the new file.
+        """
+        async with self._lock:
+            if self.index_path != path:
+                return False
+            await self._begin_anew(path, damaged=True)
+        self.rebuilds += 1
+        return True
+
+    async def _new_file(self) -> str:
+        """Make the next empty index file; return its name relative to the state directory."""
+        name = self._machinery.registry.next_index_file(self.root)
+        await self._in_scan(lambda: create_index(self._absolute(name), self._machinery.maker))
+        return name
+
+    def _absolute(self, name: str) -> str:
+        return os.path.join(self._machinery.state_directory, name)
+
+    async def _begin_anew(self, old: str, *, damaged: bool) -> None:
+        if old:
+            self._machinery.readers.forget(old)
+            await asyncio.wrap_future(self._machinery.writer.close(old))
+            if damaged:
+                await self._in_scan(lambda: set_aside(old))
+        await self._switch(await self._new_file())
+        self.complete = False
+
+    async def _switch(self, name: str) -> None:
+        """Move the pointer; the former file goes when its last reader is done."""
+        await self._machinery.registry.set_index(self.root, name)
+        old, self.index_path = self.index_path, self._absolute(name)
+        self.complete = await self.read(is_complete, READ_S)
+        self._paths = set(await self.read(catalog.known_files, READ_S))
+        if old and old != self.index_path:
+            await asyncio.wrap_future(self._machinery.writer.close(old))
+            self._retired.add(old)
+            if not self._reading[old]:
+                self._remove(old)
+
+    def _remove(self, path: str) -> None:
+        self._retired.discard(path)
+        self._machinery.readers.forget(path)
+        self._machinery.scan.submit(remove_index, path)
+
+    async def _bring_up(self, survey: Survey, path: str, *, in_parts: bool, reuse: bool = True) -> None:
+        """Read and parse the suspects, and write what they are; one transaction, or many when `in_parts`."""
+        self._done, self._total = 0, len(survey.suspects)
+        urgent = self._total <= URGENT_FILES
+        writes = Writes(lambda changes: self._apply(path, changes, urgent), self._advance, in_parts=in_parts)
+        await writes.add(survey.changes)
+        lookup = self._machinery.cache.have if reuse else _nothing
+        suspects: Sequence[str] = survey.suspects
+        while suspects:
+            parsing = self._machinery.pool.parse(self.root, suspects, lookup=lookup, urgent=urgent)
+            async for results in parsing:
+                changes = [change for parsed in results for change in changes_for(parsed, survey.known)]
+                await writes.add(changes, files=len(results))
+            # The cache may have dropped an entry between its promise and the write.
+            suspects = await writes.finish()
+            lookup = _nothing
+        await writes.finish()
+        self._done = self._total
+
+    async def _apply(self, path: str, changes: Sequence[Change], urgent: bool) -> tuple[str, ...]:
+        """Commit `changes` as one transaction; return the paths that must be parsed anew."""
+        cache = self._machinery.cache
+        job = self._machinery.writer.submit(path, lambda connection: apply(connection, changes, cache), urgent=urgent)
+        applied = await asyncio.wrap_future(job)
+        if path == self.index_path:
+            self._note(changes)
+            self.generation = applied.generation
+            self.committed += applied.files
+        return applied.missing
+
+    def _advance(self, files: int) -> None:
+        self._done += files
+
+    def _note(self, changes: Sequence[Change]) -> None:
+        for change in changes:
+            if isinstance(change, Remove):
+                self._paths.discard(change.path)
+            elif isinstance(change, Put | Skip | Touch):
+                self._paths.add(change.path)
+
+    async def _write_job(self, path: str, job: Callable[..., None]) -> None:
+        await asyncio.wrap_future(self._machinery.writer.submit(path, job, urgent=True))
+
+    async def _in_scan(self, function: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._machinery.scan, function)
+
+
+async def _nothing(_keys: Sequence[bytes]) -> frozenset[bytes]:
+    return frozenset()

@@ -1,0 +1,258 @@
+"""One attached worktree: its watcher, its batches, its barrier, and what is true of its index.
+
+Owned by worktrees; runs on the loop. The watcher's descriptor is read here; scanning, parsing, writing happen where
+their owners run. One batch is in work at a time; what comes meanwhile is the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable
+
+from ctxd.model import Batch, FileEvent, Freshness, Overflow
+from ctxd.pipeline import Pipeline
+from ctxd.survey import Watch
+from ctxd.watch.barrier import Barrier
+from ctxd.watch.debounce import Debouncer
+from ctxd.watch.watcher import Watcher
+from ctxprotocol.errors import CtxError, IndexUnusable, RootGone
+from ctxprotocol.messages import Progress
+
+log = logging.getLogger("ctxd.worktree")
+
+Report = Callable[[Progress], None]
+OpenWatcher = Callable[[str], Watcher]
+
+# Events that one turn of the loop takes in: about 10 ms, then requests get theirs.
+DRAIN_EVENTS = 2_000
+PROGRESS_S = 0.1
+# After a failure (disk full, root unreadable) the batch is tried again by the next request, or after this.
+RETRY_S = 5.0
+
+
+def _now_ms() -> float:
+    return time.monotonic() * 1e3
+
+
+class Worktree:
+    """See the module. `pipeline` does the work of a batch; `open_watcher` makes the event source."""
+
+    def __init__(self, root: str, pipeline: Pipeline, open_watcher: OpenWatcher) -> None:
+        self.root = root
+        self.pipeline = pipeline
+        self.overflows = 0
+        self.trouble = ""
+        self.last_error = ""
+        self.lost_reason = ""
+        self.last_batch = 0.0
+        self._open_watcher = open_watcher
+        self._identity = _identity(root)
+        self._debouncer = Debouncer()
+        self._loop = asyncio.get_running_loop()
+        self._barrier = Barrier(self._loop.create_future)
+        self._wake = asyncio.Event()
+        self._hurried = False
+        self._lost = False
+        self._not_before_ms = 0.0
+        self.watcher = open_watcher(root)
+        self._read_watcher()
+        # What happened while nobody watched is found by comparing: the first batch of every worktree.
+        self._ask(checksums=False)
+        self._task = self._loop.create_task(self._run(), name=f"worktree {root}")
+
+    def settled(self) -> bool:
+        """Say whether everything that was seen is in the index."""
+        return self._barrier.passed(self._barrier.seen)
+
+    def pending(self) -> int:
+        """Return how many paths have been seen and are not committed."""
+        return self.pipeline.pending() + len(self._debouncer)
+
+    async def fresh(self, within_ms: int, index_wait_ms: int, report: Report) -> Freshness:
+        """Take in all that the kernel has queued, commit it, and say what that proves.
+
+        Waits `within_ms` at most; for a first index `index_wait_ms` (-1 = until it is done, with progress reports).
+        Raises RootGone, IndexUnusable.
+        """
+        self._check_root()
+        await self._drain()
+        if not self.watcher.trusted:
+            self._ask(checksums=False)
+        number = self._barrier.seen
+        if not self._barrier.passed(number):
+            self._hurried = True
+            self._wake.set()
+            first = not self.pipeline.complete
+            wait_ms = index_wait_ms if first else within_ms
+            await self._wait(number, wait_ms, report)
+        if not self.pipeline.complete:
+            if self.trouble:
+                raise IndexUnusable(f"{self.root} cannot be indexed: {self.trouble}")
+            return Freshness(fresh=False, reason="indexing", pending=self.pending())
+        if not self._barrier.passed(number):
+            return Freshness(fresh=False, reason=self.trouble or "catching up", pending=self.pending())
+        return Freshness(fresh=True)
+
+    async def rebuild(self, report: Report) -> None:
+        """Fill a new index beside the current one and switch to it; requests are served meanwhile."""
+        task = self._loop.create_task(self.pipeline.rebuild(self._watch()))
+        try:
+            while not (await asyncio.wait({task}, timeout=PROGRESS_S))[0]:
+                report(self.pipeline.progress())
+            await task
+        finally:
+            task.cancel()
+        # Whatever changed during the rebuild went into the old index: compare once more.
+        self._ask(checksums=False)
+
+    def damaged(self, reason: str) -> None:
+        """Note that the index file turned out to be broken."""
+        log.error("%s: %s", self.root, reason)
+        self.last_error = reason
+
+    async def mend(self, path: str) -> None:
+        """Replace the damaged index file at `path`; the next barrier waits until the new one is filled."""
+        if await self.pipeline.replace_damaged(path):
+            self._ask(checksums=False)
+
+    def lose(self, reason: str) -> None:
+        """Treat the worktree's events as incomplete: the next answer waits for a checksum scan."""
+        self._take_in(Overflow(reason))
+
+    async def close(self) -> None:
+        """Stop watching and working. What was not committed is found again by the next open."""
+        self._unread_watcher()
+        self._task.cancel()
+        await asyncio.wait({self._task})
+        self.watcher.close()
+        self._barrier.release()
+
+    def _read_watcher(self) -> None:
+        if self.watcher.fileno() >= 0:
+            self._loop.add_reader(self.watcher.fileno(), self._drain_slice)
+
+    def _unread_watcher(self) -> None:
+        if self.watcher.fileno() >= 0:
+            self._loop.remove_reader(self.watcher.fileno())
+
+    def _drain_slice(self) -> bool:
+        """Take in one slice of events; say whether there are more."""
+        drained = self.watcher.drain(DRAIN_EVENTS)
+        for event in drained.events:
+            self._take_in(event)
+        return drained.more
+
+    async def _drain(self) -> None:
+        while self._drain_slice():  # noqa: ASYNC110  (other requests get their turn between slices)
+            await asyncio.sleep(0)
+
+    def _take_in(self, event: FileEvent | Overflow) -> None:
+        if isinstance(event, Overflow):
+            log.warning("%s: events lost: %s", self.root, event.reason)
+            self.overflows += 1
+            self._lost = True
+            self.lost_reason = event.reason
+        self._debouncer.add(event, _now_ms())
+        self._barrier.see()
+        self._wake.set()
+
+    def _ask(self, *, checksums: bool) -> None:
+        self._debouncer.ask_reconcile(_now_ms(), checksums=checksums)
+        self._barrier.see()
+        self._wake.set()
+
+    def _check_root(self) -> None:
+        found = _identity(self.root)
+        if found is None:
+            raise RootGone(f"{self.root} does not exist any more", "ctx forget deletes what was indexed of it")
+        if found != self._identity:
+            self._identity = found
+            self.lose("another directory stands at the root")
+
+    async def _wait(self, number: int, wait_ms: int, report: Report) -> None:
+        """Wait until `number` is committed or its batch failed, at most `wait_ms`."""
+        future = self._barrier.wait(number)
+        ends = None if wait_ms < 0 else self._loop.time() + wait_ms / 1e3
+        while not future.done():
+            step = PROGRESS_S if ends is None else min(PROGRESS_S, ends - self._loop.time())
+            if step <= 0:
+                future.cancel()
+                return
+            await asyncio.wait({future}, timeout=step)
+            if not future.done() and not self.pipeline.complete:
+                report(self.pipeline.progress())
+
+    async def _run(self) -> None:
+        while True:
+            await self._until_due()
+            number = self._barrier.seen
+            batch = self._debouncer.take()
+            try:
+                await self._process(batch)
+            except (CtxError, OSError) as error:
+                self._failed(batch, error)
+            except Exception as error:
+                log.exception("%s: a batch failed", self.root)
+                self._failed(batch, error)
+            else:
+                self.trouble = ""
+                self.lost_reason = self.lost_reason if self._lost else ""
+                self.last_batch = time.time()
+                self._barrier.commit(number)
+
+    async def _until_due(self) -> None:
+        """Wait until the debouncer has a batch whose time has come, or which a request asks for."""
+        while True:
+            self._wake.clear()
+            due_ms = self._debouncer.due_ms()
+            if due_ms is None:
+                self._hurried = False
+            elif self._hurried or _now_ms() >= max(due_ms, self._not_before_ms):
+                self._hurried = False
+                return
+            wait_s = None if due_ms is None else (max(due_ms, self._not_before_ms) - _now_ms()) / 1e3
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    async def _process(self, batch: Batch) -> None:
+        if self._lost:
+            self._lost = False
+            self._renew_watcher()
+        await self.pipeline.process(batch, self._watch())
+
+    def _watch(self) -> Watch:
+        return Watch(self.watcher.add, self.watcher.add_rules)
+
+    def _renew_watcher(self) -> None:
+        """Begin with a new event queue: after a loss nothing ties the old watches to their paths any more."""
+        if not self.watcher.trusted:
+            return
+        self._unread_watcher()
+        self.watcher.close()
+        self.watcher = self._open_watcher(self.root)
+        self._read_watcher()
+
+    def _failed(self, batch: Batch, error: Exception) -> None:
+        """Owe the batch: the index is as before it, so comparing the whole tree makes up for it.
+
+        The next request tries again at once; by itself it happens after RETRY_S.
+        """
+        self.trouble = error.message if isinstance(error, CtxError) else f"{type(error).__name__}: {error}"
+        self.last_error = self.trouble
+        self._not_before_ms = _now_ms() + RETRY_S * 1e3
+        self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)
+        self._barrier.release()
+
+
+def _identity(root: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(root)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

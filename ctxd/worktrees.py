@@ -1,0 +1,139 @@
+"""All attached worktrees: which are open, which one a request means, opening and closing them.
+
+Owned by main; runs on the loop. At most `daemon.max_worktrees_open` are open; the least recently asked one closes
+first, and never while a request is in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+from ctxd import roots
+from ctxd.config import Config
+from ctxd.pipeline import Machinery, Pipeline
+from ctxd.scan.discover import Rules
+from ctxd.scan.git import Repository
+from ctxd.store.integrity import remove_index
+from ctxd.worktree import OpenWatcher, Worktree
+from ctxprotocol.errors import RepoUnknown
+from ctxprotocol.messages import InWorktree
+
+T = TypeVar("T")
+
+
+def rules_of(config: Config) -> Rules:
+    """Return what discovery is to keep to."""
+    return Rules(
+        ignore=config.index_ignore,
+        max_files=config.index_max_files,
+        follow_symlinks=config.index_follow_symlinks,
+        max_file_bytes=config.index_max_file_bytes,
+    )
+
+
+class Worktrees:
+    """The open worktrees by root, least recently asked first. `config` gives the configuration of the moment."""
+
+    def __init__(
+        self, machinery: Machinery, config: Callable[[], Config], open_watcher: OpenWatcher, home: str
+    ) -> None:
+        self.machinery = machinery
+        self.open: OrderedDict[str, Worktree] = OrderedDict()
+        self._config = config
+        self._open_watcher = open_watcher
+        self._home = home
+        self._opening: dict[str, asyncio.Lock] = {}
+        self._in_use: dict[str, int] = {}
+
+    def locate(self, request: InWorktree) -> str:
+        """Return the root that a request means. Raises RootGone, RootRefused."""
+        entries = self.machinery.registry.entries()
+        attached = {entry.root for entry in entries}
+        explicit = {entry.root for entry in entries if entry.explicit}
+        return roots.locate(request, attached, explicit, self._home)
+
+    async def enter(self, root: str, *, explicit: bool = False) -> Worktree:
+        """Return the open worktree at `root`, attaching and opening it as needed. Pair with `leave`."""
+        self._in_use[root] = self._in_use.get(root, 0) + 1
+        try:
+            async with self._opening.setdefault(root, asyncio.Lock()):
+                worktree = self.open.get(root)
+                if worktree is None or explicit:
+                    identity = await self._in_scan(lambda: _identity(root))
+                    await self.machinery.registry.attach(root, identity, explicit=explicit)
+                if worktree is None:
+                    worktree = self.open[root] = await self._open(root)
+            self.open.move_to_end(root)
+            await self.machinery.registry.touch(root)
+            await self._close_surplus()
+        except BaseException:
+            self.leave(root)
+            raise
+        return worktree
+
+    def leave(self, root: str) -> None:
+        """The request that entered `root` is done with it."""
+        self._in_use[root] -= 1
+        if not self._in_use[root]:
+            del self._in_use[root]
+
+    async def forget(self, root: str) -> None:
+        """Detach `root` and delete its index. Raises RepoUnknown."""
+        entry = self.machinery.registry.get(root)
+        if entry is None:
+            raise RepoUnknown(f"{root} is not attached", "ctx repos lists what is")
+        async with self._opening.setdefault(root, asyncio.Lock()):
+            worktree = self.open.pop(root, None)
+            if worktree is not None:
+                await worktree.close()
+            path = self.machinery.registry.index_path(entry)
+            await self.machinery.registry.forget(root)
+            if path:
+                await self._end_file(path)
+                await self._in_scan(lambda: remove_index(path))
+        self._opening.pop(root, None)
+
+    async def close(self) -> None:
+        """Close every worktree; their index files are closed by the writer's stop."""
+        while self.open:
+            _, worktree = self.open.popitem()
+            await worktree.close()
+
+    def lose_all(self, reason: str) -> None:
+        """No event can be trusted any more: a gap in time, a suspended machine."""
+        for worktree in self.open.values():
+            worktree.lose(reason)
+
+    async def _open(self, root: str) -> Worktree:
+        pipeline = Pipeline(root, self.machinery, lambda: rules_of(self._config()))
+        await pipeline.open()
+        return Worktree(root, pipeline, self._open_watcher)
+
+    async def _close_surplus(self) -> None:
+        surplus = len(self.open) - self._config().daemon_max_worktrees_open
+        for root in list(self.open):
+            if surplus <= 0:
+                return
+            worktree = self.open[root]
+            if root in self._in_use or not worktree.settled():
+                continue
+            del self.open[root]
+            surplus -= 1
+            await worktree.close()
+            await self._end_file(worktree.pipeline.index_path)
+
+    async def _end_file(self, path: str) -> None:
+        self.machinery.readers.forget(path)
+        await asyncio.wrap_future(self.machinery.writer.close(path))
+
+    async def _in_scan(self, function: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.machinery.scan, function)
+
+
+def _identity(root: str) -> str:
+    """Return the identity of the repository at `root`, "" where there is none; scan thread."""
+    repository = Repository.open(root)
+    return repository.identity() if repository is not None else ""
