@@ -1,8 +1,8 @@
 """Where the daemon of this user listens, and whether that place is safely ours.
 
-Values and checks only; used by client and daemon, which must come to the same path whatever else differs between
-their environments. Imports nothing but sys and os: it is on the client's hot path, where each further module
-costs milliseconds.
+Values and checks only; used by client and daemon, which must come to the same path whatever else differs
+between their environments. Imports nothing but sys and os: it is on the client's hot path, where each further
+module costs milliseconds.
 """
 
 from __future__ import annotations
@@ -46,6 +46,18 @@ def build() -> int:
         return 0
 
 
+def version_key(version: str) -> tuple[int, ...]:
+    """Return what two versions are compared by: the numbers of the dotted prefix; `1.2rc1` counts as 1.2."""
+    numbers = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if digits:
+            numbers.append(int(digits[:9]))
+        if digits != part or not digits:
+            break
+    return tuple(numbers)
+
+
 def state_directory(environ: Mapping[str, str]) -> str:
     """Return the absolute directory of all state: CTX_HOME, else the platform's place for a user's data.
 
@@ -87,7 +99,7 @@ def _home(environ: Mapping[str, str]) -> str:
 
 
 def socket_path(state_dir: str) -> str:
-    """Return the path of the daemon's socket: in `state_dir`, or a short one when that is too long to bind."""
+    """Return the path of the daemon's socket: in `state_dir`, or a short one when that is too long."""
     path = state_dir + "/ctxd.sock"
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
         return path
@@ -112,6 +124,11 @@ def client_log_path(state_dir: str) -> str:
     return os.path.join(state_dir, "ctx.log")
 
 
+def start_log_path(state_dir: str) -> str:
+    """Return the path of what a daemon that a client started writes to stderr: why it could not start."""
+    return os.path.join(state_dir, "start.log")
+
+
 def start_lock_path(state_dir: str) -> str:
     """Return the path of the lock that clients hold while they start a daemon."""
     return os.path.join(state_dir, "start.lock")
@@ -120,7 +137,7 @@ def start_lock_path(state_dir: str) -> str:
 def make_private(directory: str) -> None:
     """Create `directory` for this user alone (0700, its missing parents too), or verify that it is so.
 
-    A state directory of ours that lets others in is closed to them. The short place in /tmp is refused instead:
+    A state directory of ours that lets others in is closed to them. The short place in /tmp is refused:
     others could have filled it before. Raises UnsafePlace, or the system call's OSError, each with the path.
     """
     _create(directory)
@@ -146,7 +163,7 @@ def check_place(socket: str) -> None:
 
 
 def check_peer(connection: Socket) -> None:
-    """Verify that the process at the other end of a connected Unix socket is this user's; raises UnsafePlace."""
+    """Verify that the process at the other end of a Unix socket is this user's; raises UnsafePlace."""
     if sys.platform == "linux":
         # SO_PEERCRED: struct ucred {pid, uid, gid}, of whoever called listen().
         uid = int.from_bytes(connection.getsockopt(1, 17, 12)[4:8], sys.byteorder)

@@ -1,4 +1,4 @@
-"""The tree of errors: each has a stable name, an exit code, a message (what happened) and a hint (what to do).
+"""The tree of errors: each has a stable name, an exit code, a message (what happened), a hint (what to do).
 
 Exit codes: 1 nothing found or nothing to index, 2 usage, 3 daemon not reachable, 4 repo or index unusable.
 Raised anywhere below; turned into a Failure by the server and back into an error by the client.
@@ -80,7 +80,7 @@ class DeadlinePassed(CtxError):
 
 
 class DaemonUnreachable(CtxError):
-    """No daemon answers: not permitted, timed out, crashed, not to be started here; the message says which."""
+    """No daemon answers: not permitted, timed out, crashed, not to be started; the message says which."""
 
     error = "daemon_unreachable"
     code = 3

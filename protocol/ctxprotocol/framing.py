@@ -80,7 +80,7 @@ class FrameDecoder:
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take in `data`, return the payloads that are complete now; FrameRefused on a length over the limit."""
+        """Take in `data`, return the payloads now complete; FrameRefused on a length over the limit."""
         self._buffer += data
         payloads = []
         while len(self._buffer) >= HEADER_BYTES:

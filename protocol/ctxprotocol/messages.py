@@ -160,7 +160,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
-    """A finished reply: `out` for stdout, `notes` for stderr (empty, or ending in a line break), exit `code`."""
+    """A finished reply: `out` for stdout, `notes` for stderr (empty, or whole lines), exit `code`."""
 
     out: str = ""
     notes: str = ""
