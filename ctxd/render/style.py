@@ -92,3 +92,15 @@ def size(number: int) -> str:
         if value < 999.5 or unit == "TB":
             break
     return f"{value:.1f} {unit}" if value < 99.95 else f"{value:.0f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Return a span of time as a person says it: `4 s`, `12 min`, `3 h 5 min`, `2 d 1 h`."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min"
+    if whole < 86_400:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 86_400} d {whole % 86_400 // 3600} h"
