@@ -87,9 +87,7 @@ def status_text(status: Status, style: Style) -> str:
     if status.state.index_path:
         lines.append(style.dim(f"index: {size(status.index_bytes)} in {_own(status.state.index_path)}"))
     if status.listed is not None:
-        lines += [f"  {style.path(row.path)}  {escape.line(row.reason)}" for row in status.listed] or [
-            "nothing skipped"
-        ]
+        lines += [f"  {style.path(row.path)}  {escape.line(row.reason)}" for row in status.listed]
     return "\n".join(filter(None, lines)) + "\n"
 
 
@@ -137,9 +135,7 @@ def notes(status: Status) -> list[str]:
         f"names that are not UTF-8: {state.not_utf8:,}" if state.not_utf8 else "",
         f"decoded with replacement: {counts.replaced:,}" if counts.replaced else "",
         _reasons("parsed with trouble", counts.noted, ""),
-        f"ignored: {state.ignored:,}, most by {escape.line(state.ignored_by)}"
-        if counts.files and state.ignored_by
-        else "",
+        f"ignored: {state.ignored:,}{_most(state.ignored_by)}" if counts.files and state.ignored else "",
         f"nested repos: {len(state.nested)}" if state.nested else "",
         watching(state),
         f"must be checked by content: {escape.line(state.lost)}" if state.lost else "",
@@ -189,6 +185,10 @@ def _reasons(what: str, reasons: Sequence[ReasonCount], more: str) -> str:
         return ""
     each = ", ".join(f"{escape.line(one.reason)} {one.files:,}" for one in reasons)
     return f"{what}: {sum(one.files for one in reasons):,} ({each}{f'; {more}' if more else ''})"
+
+
+def _most(rule: str) -> str:
+    return f", most by {escape.line(rule)}" if rule else ""
 
 
 def _own(path: str) -> str:

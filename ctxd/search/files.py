@@ -6,8 +6,7 @@ from ctxd.model import View
 from ctxd.render import listing
 from ctxd.render.listing import Listed
 from ctxd.render.style import style
-from ctxd.search import absence, globs, scope
-from ctxd.state import FileRow
+from ctxd.search import absence, scope
 from ctxd.store import catalog
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Files
@@ -15,23 +14,16 @@ from ctxprotocol.messages import Answer, Files
 
 def files(snapshot: Snapshot, request: Files, view: View) -> Answer:
     """Answer with the indexed paths that the filters leave. Raises UsageFailed for a bad pattern."""
-    accept = globs.paths(request.paths, request.excludes)
-    known, found = 0, list[FileRow]()
-    for row in catalog.files(snapshot):
-        known += 1
-        if (
-            (not request.languages or row.language in request.languages)
-            and (request.content == "all" or row.content == request.content)
-            and (accept is None or accept(row.path))
-        ):
-            found.append(row)
+    accept = scope.takes(request)
+    known = list(catalog.files(snapshot))
+    found = [row for row in known if accept(row)] if accept is not None else known
     if not found:
-        return absence.answer(snapshot, request, view, "", removed=known if scope.narrow(request) else 0)
+        return absence.answer(snapshot, request, view, "", removed=len(known) if scope.narrow(request) else 0)
     shown = found[: scope.limit(request)]
     answer = Listed(
         root=view.root,
         rows=tuple(shown),
-        stats=scope.stats(view, omitted=len(found) - len(shown), files_indexed=known),
+        stats=scope.stats(view, omitted=len(found) - len(shown), files_indexed=len(known)),
         freshness=view.freshness,
         generation=snapshot.generation,
     )

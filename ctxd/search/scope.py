@@ -5,6 +5,7 @@ thread.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from ctxd.model import Stats, View
 from ctxd.search import globs
@@ -13,24 +14,30 @@ from ctxd.store import catalog
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Filtered
 
+# A document need not be Markdown: plain text files are what is asked for with `--content docs`, too.
+_CONTENT = {"code": ("code",), "docs": ("docs", "text"), "config": ("config",)}
 # What a list shows when the request does not say how many.
 LISTED = 50
 
 
 def scope(snapshot: Snapshot, request: Filtered) -> str | None:
     """Return the files that the filters leave, as catalog takes them; None when all. Raises UsageFailed."""
+    accept = takes(request)
+    return None if accept is None else catalog.scope(snapshot, accept)
+
+
+def takes(request: Filtered) -> Callable[[FileRow], bool] | None:
+    """Return a test for files, None when the filters leave all of them. Raises UsageFailed for a bad pattern."""
     accept = globs.paths(request.paths, request.excludes)
-    if accept is None and not request.languages and request.content == "all":
+    contents = _CONTENT.get(request.content)
+    languages = frozenset(request.languages)
+    if accept is None and contents is None and not languages:
         return None
-
-    def wanted(row: FileRow) -> bool:
-        return (
-            (not request.languages or row.language in request.languages)
-            and (request.content == "all" or row.content == request.content)
-            and (accept is None or accept(row.path))
-        )
-
-    return catalog.scope(snapshot, wanted)
+    return lambda row: (
+        (not languages or row.language in languages)
+        and (contents is None or row.content in contents)
+        and (accept is None or accept(row.path))
+    )
 
 
 def narrow(request: Filtered) -> bool:

@@ -105,10 +105,10 @@ def skipped_count(snapshot: Snapshot) -> int:
 
 
 def skipped(snapshot: Snapshot) -> Iterator[FileRow]:
-    """Give every file that is not indexed, or was parsed with trouble, with its reason: by path."""
+    """Give every file that is not indexed, or was parsed with trouble, with its reason; by path."""
     rows = snapshot.connection.execute(
-        "SELECT path, language, content, size_bytes, line_count, iif(skip = '', note, skip) FROM files"
-        " WHERE skip != '' OR note != '' ORDER BY path"
+        "SELECT path, language, content, size_bytes, line_count, iif(skip = '', note || ' (still indexed)', skip)"
+        " FROM files WHERE skip != '' OR note != '' ORDER BY skip = '', path"
     )
     for path, language, content, size, lines, reason in rows:
         yield FileRow(path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=reason)
