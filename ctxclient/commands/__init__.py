@@ -1,0 +1,1 @@
+"""One module per group of commands; do_* = arguments -> request -> print -> exit code."""

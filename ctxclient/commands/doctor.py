@@ -1,0 +1,46 @@
+"""`ctx doctor`: checks the installation and says what to do. Runs in the client process; starts nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ctxclient import checks, fast
+from ctxclient.commands import options
+from ctxclient.failures import printable
+
+MARKS = {checks.OK: "ok", checks.NOTE: "note", checks.BAD: "FIX"}
+
+
+@click.command("doctor", epilog=options.examples("ctx doctor", "ctx doctor --json"))
+@options.common
+def doctor(as_json: bool, **_: Any) -> int:
+    """Check the installation and say what to do; exit 1 if something needs doing."""
+    found = checks.all_checks()
+    code = 1 if any(check.state == checks.BAD for check in found) else 0
+    out = _as_json(found) if as_json else _as_text(found)
+    return fast.deliver(out.encode("utf-8", "backslashreplace"), b"", code)
+
+
+def _as_json(found: list[checks.Check]) -> str:
+    rows = [
+        {"name": check.name, "state": check.state, "detail": check.detail, "remedy": check.remedy or None}
+        for check in found
+    ]
+    good = all(check.state != checks.BAD for check in found)
+    return json.dumps({"schema": 1, "ok": good, "results": rows}, separators=(",", ":")) + "\n"
+
+
+def _as_text(found: list[checks.Check]) -> str:
+    lines = []
+    for check in found:
+        lines.append(f"{MARKS[check.state]:<5} {check.name:<10} {printable(check.detail)}")
+        if check.remedy:
+            lines.append(f"      {'':<10} -> {printable(check.remedy)}")
+    needed = sum(check.state == checks.BAD for check in found)
+    lines.append("" if needed else "all is well")
+    if needed:
+        lines[-1] = f"{needed} {'thing needs' if needed == 1 else 'things need'} doing"
+    return "\n".join(lines) + "\n"
