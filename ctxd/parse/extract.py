@@ -1,7 +1,7 @@
 """Definitions, references, imports and structure of one file's text. Pure; runs in a parse worker.
 
-`extract` is the only entry. Languages with a grammar go through `tree.py` (one query pass), Markdown through
-`markdown.py`; a language with neither gives an empty `Extracted`.
+`extract` is the only entry. Languages with a grammar take one query pass (`capture`), then owners, symbols,
+blocks; Markdown goes through `markdown`; a language with neither gives an empty `Extracted`.
 
 Blocks are the file's structure for whoever cuts it into chunks. They form a forest in document order, sorted by
 (line_start, -line_end): the children of a block follow it directly with `depth` + 1, roots have depth 0. Promised:
@@ -24,28 +24,24 @@ first gap (up to the first child) being the header. Depth is at most MAX_DEPTH.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from ctxd.model import Import, Reference, Symbol
+from ctxd.parse.capture import capture
+from ctxd.parse.comments import header_end
+from ctxd.parse.families import family_of
+from ctxd.parse.grammar import compiled
 from ctxd.parse.languages import Language
+from ctxd.parse.markdown import sections
+from ctxd.parse.owners import adopt
+from ctxd.parse.structure import Block, BlockKind, blocks
+from ctxd.parse.symbols import line_starts, references, symbols
 
-BlockKind = Literal["definition", "imports", "statement", "section"]
+__all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
 
 
 class ExtractFailed(Exception):
     """The parser gave no tree for this file; it is to be indexed as text. The message says why."""
-
-
-class Block(msgspec.Struct, frozen=True, array_like=True):
-    """One node of a file's structure; see the module's docstring. Lines are 1-based and inclusive."""
-
-    kind: BlockKind
-    symbol: int
-    line_start: int
-    line_end: int
-    depth: int
 
 
 class Extracted(msgspec.Struct, frozen=True):
@@ -66,4 +62,40 @@ class Extracted(msgspec.Struct, frozen=True):
 
 def extract(language: Language, source: bytes) -> Extracted:
     """Return what `source` (UTF-8, lone CR already turned into LF) holds. Raises ExtractFailed."""
-    raise ExtractFailed(f"{language.name}: not implemented")
+    if language.family == "markdown":
+        return _markdown(source)
+    if not language.grammar:
+        return Extracted()
+    return _by_grammar(language, source)
+
+
+def _by_grammar(language: Language, source: bytes) -> Extracted:
+    grammar, family = compiled(language), family_of(language.family)
+    tree = grammar.parser.parse(source)
+    if tree is None:
+        raise ExtractFailed("the parser gave no tree")
+    root = tree.root_node
+    found = capture(grammar, root, source, family)
+    lines = source.split(b"\n")
+    starts = line_starts(lines)
+    broken = root.has_error
+    if broken:
+        family.recover(found, source, starts)
+    definitions = adopt(found, source, family)
+    made = symbols(definitions, source, lines, starts, family)
+    imported = sorted(found.imports.values(), key=lambda entry: entry.row)
+    return Extracted(
+        symbols=made,
+        references=references(found, definitions, source, starts),
+        imports=tuple(
+            Import(entry.module, entry.row + 1, tuple(entry.names), tuple(entry.aliases)) for entry in imported
+        ),
+        blocks=blocks(root, made, imported),
+        comment_header_end=header_end(lines, family),
+        note="syntax errors" if broken else "",
+    )
+
+
+def _markdown(source: bytes) -> Extracted:
+    made, forest = sections(source)
+    return Extracted(symbols=made, blocks=forest)

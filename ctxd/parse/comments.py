@@ -1,0 +1,95 @@
+"""Doc comments: where the one above a definition begins, and its first paragraph. Pure, by lines of bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ctxd.parse.families import Family
+
+# A longer first paragraph is cut: it is for a one-line summary and for ranking.
+MAX_DOC = 400
+# No doc comment is longer; a bound for files whose lines all look like comments.
+_MAX_LINES = 400
+_MARKERS = re.compile(r"^(?:/\*+!?|///?!?|\*+/?|#+:?|<!--)\s?")
+_NOTHING = re.compile(r"^[\W_]*$")
+
+
+def first_comment_row(lines: Sequence[bytes], row: int, family: Family) -> int:
+    """Return the first row of the comments (and annotations) that end directly above `row`, or `row` itself."""
+    first = row
+    lowest = max(0, row - _MAX_LINES)
+    while first > lowest:
+        text = lines[first - 1].strip()
+        if text.startswith(family.line_comments):
+            if text.startswith(b"#!") and first == 1:
+                break
+            first -= 1
+        elif family.block_comments and text.endswith(b"*/"):
+            opening = _block_opening(lines, first - 1, lowest)
+            if opening == -1:
+                break
+            first = opening
+        elif family.annotations and text.startswith(b"@"):
+            first -= 1
+        else:
+            break
+    return first
+
+
+def _block_opening(lines: Sequence[bytes], row: int, lowest: int) -> int:
+    """Return the row that opens the comment closed on `row` if nothing stands before it there, else -1."""
+    while row >= lowest:
+        at = lines[row].rfind(b"/*")
+        if at != -1:
+            return row if not lines[row][:at].strip() else -1
+        row -= 1
+    return -1
+
+
+def trailing_comment(line: bytes, family: Family) -> bytes:
+    """Return the comment that follows on a definition's own last line, given the rest of that line."""
+    rest = line.lstrip(b" \t;,")
+    if rest.startswith(family.line_comments) or (family.block_comments and rest.startswith(b"/*")):
+        return rest
+    return b""
+
+
+def paragraph(raw: bytes) -> str:
+    """Return the first paragraph of a docstring or of comment lines, without markers, as one line."""
+    words: list[str] = []
+    length = 0
+    for line in raw.decode("utf-8", "replace").split("\n"):
+        text = line.strip()
+        # A rule of dashes or an empty line ends the paragraph once it has begun.
+        bare = _MARKERS.sub("", text).removesuffix("*/").rstrip("* ").strip()
+        if not bare or _NOTHING.match(bare) or (bare.startswith("@") and words):
+            if words:
+                break
+            continue
+        if bare.startswith("@"):
+            break
+        words.append(bare)
+        length += len(bare) + 1
+        if length > MAX_DOC:
+            break
+    return " ".join(" ".join(words).split())[:MAX_DOC]
+
+
+def header_end(lines: Sequence[bytes], family: Family) -> int:
+    """Return the last line (1-based) of the comment that opens the file, 0 without one."""
+    row, end, count = 0, 0, len(lines)
+    while row < count:
+        text = lines[row].strip()
+        if text.startswith((b"#!", *family.line_comments)):
+            row += 1
+        elif family.block_comments and text.startswith(b"/*"):
+            while row < count and b"*/" not in lines[row]:
+                row += 1
+            if row == count or lines[row].rpartition(b"*/")[2].strip():
+                break
+            row += 1
+        else:
+            break
+        end = row
+    return end

@@ -1,0 +1,194 @@
+"""What a query cannot say about a family of languages: comment marks, visibility, declarators, docstrings. Pure.
+
+A language names its family in its row. `Family` itself is right for languages with `//` and `/* */` comments whose
+visibility is not written.
+"""
+
+# Hooks take what any family may need.
+# ruff: noqa: ARG002
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ctxd.parse.languages import Family as FamilyName
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+    from ctxd.parse.capture import Captured, Definition
+
+_DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\'|"|\')')
+_STATIC = re.compile(rb"\bstatic\b")
+_PRIVATE = re.compile(rb"\b(?:private|protected)\b")
+_NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
+CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
+FUNCTIONS = frozenset({"function", "method", "test"})
+# They hold no definitions but functions, and inside a function they are locals.
+VALUES = frozenset({"variable", "constant", "field"})
+
+
+class Family:
+    """Hooks with the answers that fit most languages."""
+
+    line_comments: tuple[bytes, ...] = (b"//",)
+    block_comments = True
+    # Lines that begin with `@` directly above a definition belong to it.
+    annotations = False
+    # Functions written inside a value (an object literal) are its members.
+    values_own = False
+
+    def peel(self, named: tree_sitter.Node, kind: str) -> tuple[tree_sitter.Node | None, str]:
+        """Return the node of the name itself and the kind; None when there is no name in it."""
+        return named, kind
+
+    def name(self, text: str, kind: str) -> tuple[str, str]:
+        """Return the name and the owner that the name's own text tells; "" drops the definition."""
+        return text, ""
+
+    def own(self, definition: Definition) -> None:
+        """Correct a definition whose owner is written."""
+
+    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
+        """Return whether other files can see it."""
+        return parent is None or (parent.exported and parent.kind not in FUNCTIONS)
+
+    def kind(self, definition: Definition, source: bytes) -> str:
+        """Return the kind of a variable at the top or in a class, before it is called a field."""
+        if definition.kind == "variable" and is_constant(definition.name):
+            return "constant"
+        return definition.kind
+
+    def docstring(self, source: bytes, body: int) -> bytes:
+        """Return the text of the docstring that opens the body at byte `body`."""
+        return b""
+
+    def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        """Add definitions that a broken tree hides, by the text."""
+
+
+def is_constant(name: str) -> bool:
+    """Return whether a name is written as a constant: UPPER_CASE, two characters or more."""
+    return len(name) > 1 and name.isupper()
+
+
+class Python(Family):
+    """Docstrings, underscores and annotations."""
+
+    line_comments = (b"#",)
+    block_comments = False
+
+    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
+        name = definition.name
+        if name.startswith("_") and not (name.startswith("__") and name.endswith("__")):
+            return False
+        return super().exported(definition, parent, source)
+
+    def kind(self, definition: Definition, source: bytes) -> str:
+        if definition.kind == "variable":
+            annotation = source[definition.name_start + len(definition.name.encode()) :][:24]
+            if b"TypeAlias" in annotation.partition(b"=")[0]:
+                return "type"
+            if b"Final" in annotation.partition(b"=")[0]:
+                return "constant"
+        return super().kind(definition, source)
+
+    def docstring(self, source: bytes, body: int) -> bytes:
+        opening = _DOCSTRING.match(source, body)
+        if opening is None:
+            return b""
+        quote = opening.group(1)
+        end = source.find(quote, opening.end())
+        if end == -1:
+            return b""
+        return source[opening.end() : end]
+
+
+class Ecma(Family):
+    """JavaScript and TypeScript: export statements, `exports.x`, prototypes, `this.x`."""
+
+    annotations = True
+    values_own = True
+
+    def name(self, text: str, kind: str) -> tuple[str, str]:
+        if kind == "test":
+            return " ".join(text.strip("\"'`").split()), ""
+        text = text.strip("[]\"'` ")
+        if "\n" in text:
+            return "", ""
+        owner, dot, last = text.rpartition(".")
+        return (last, owner) if dot and kind == "module" else (text, "")
+
+    def own(self, definition: Definition) -> None:
+        owner, name = definition.owner, definition.name
+        if owner == "this":
+            definition.belongs, definition.owner = True, ""
+        elif owner == "module" and name == "exports":
+            definition.name, definition.owner, definition.exported = "default", "", True
+        elif owner in ("exports", "module.exports"):
+            definition.owner, definition.exported = "", True
+        elif definition.kind != "module":
+            definition.owner = owner.removesuffix(".prototype").rpartition(".")[2].strip("()[]\"' ")
+
+    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
+        if definition.name.startswith("#"):
+            return False
+        if parent is None:
+            return definition.exported
+        if parent.kind in ("module", "test") or parent.kind in FUNCTIONS:
+            return definition.exported and parent.exported
+        return parent.exported and not _PRIVATE.search(source, definition.start, definition.name_start)
+
+
+class Go(Family):
+    """A capital exports."""
+
+    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
+        return definition.name[:1].isupper()
+
+    def kind(self, definition: Definition, source: bytes) -> str:
+        return definition.kind
+
+
+class C(Family):
+    """Declarators, `static`, macros."""
+
+    def peel(self, named: tree_sitter.Node, kind: str) -> tuple[tree_sitter.Node | None, str]:
+        node: tree_sitter.Node | None = named
+        function = False
+        while node is not None and node.type not in _NAMES:
+            kind_of = node.type
+            if kind_of == "primitive_type":  # a type name that the grammar believes built in
+                return node, kind
+            inner = node.child_by_field_name("declarator")
+            if kind_of == "function_declarator":
+                function = inner is not None and inner.type != "parenthesized_declarator"
+            elif inner is None and kind_of in ("parenthesized_declarator", "attributed_declarator"):
+                inner = node.named_child(0)
+            node = inner
+        if kind == "variable" and function:
+            kind = "function"
+        return node, kind
+
+    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
+        if definition.kind in ("function", "variable"):
+            return not _STATIC.search(source, definition.start, definition.name_start)
+        return True
+
+    def kind(self, definition: Definition, source: bytes) -> str:
+        return definition.kind
+
+
+_FAMILIES: dict[FamilyName, Family] = {
+    "python": Python(),
+    "ecma": Ecma(),
+    "go": Go(),
+    "c": C(),
+}
+
+
+def family_of(name: FamilyName) -> Family:
+    """Return the hooks of a family; the plain ones for ""."""
+    return _FAMILIES.get(name) or Family()

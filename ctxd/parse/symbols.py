@@ -1,0 +1,146 @@
+"""From settled definitions and uses to the model's symbols and references. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import cast
+
+from ctxd.model import Reference, ReferenceKind, Symbol, SymbolKind
+from ctxd.parse import comments
+from ctxd.parse.capture import Captured, Definition, Use
+from ctxd.parse.families import VALUES, Family
+
+MAX_SIGNATURE = 240
+_CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]+\b")
+_RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->)$")
+_LINE_COMMENT = re.compile(rb"(?:^|\s)(?://|#\s)[^\n]*")
+_BLOCK_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+# Read in every file: of no use to whoever asks where a name is read.
+_COMMON = frozenset({b"NULL", b"TRUE", b"FALSE", b"EOF", b"NAN"})
+
+
+def line_starts(lines: Sequence[bytes]) -> list[int]:
+    """Return the byte at which each line starts, and one more for the end."""
+    return list(accumulate((len(line) + 1 for line in lines), initial=0))
+
+
+def symbols(
+    definitions: Sequence[Definition],
+    source: bytes,
+    lines: Sequence[bytes],
+    starts: Sequence[int],
+    family: Family,
+) -> tuple[Symbol, ...]:
+    """Return the symbols in their order and note each one's index in its definition."""
+    made: list[tuple[int, int, int, int, Symbol]] = []
+    for place, definition in enumerate(definitions):
+        row = first = definition.row
+        if not lines[row][: definition.start - starts[row]].strip():
+            first = comments.first_comment_row(lines, row, family)
+        end = max(definition.end_row, definition.name_row)
+        name_row = definition.name_row
+        symbol = Symbol(
+            name=definition.name,
+            qualified_name=definition.qualified,
+            kind=cast(SymbolKind, definition.kind),
+            parent=definition.parent,
+            exported=definition.exported,
+            line_start=first + 1,
+            line_end=end + 1,
+            definition_line=name_row + 1,
+            signature=_signature(definition, source, starts),
+            doc=_doc(definition, source, lines, starts, first, family),
+        )
+        made.append((first, -end, name_row, place, symbol))
+    made.sort(key=lambda entry: entry[:4])
+    for index, entry in enumerate(made):
+        definitions[entry[3]].index = index
+    return tuple(entry[4] for entry in made)
+
+
+def _signature(definition: Definition, source: bytes, starts: Sequence[int]) -> str:
+    head = definition.head
+    if source[head : head + 1] == b"@":
+        head = max(starts[definition.name_row], definition.start)
+    if definition.body > head:
+        raw = source[head : min(definition.body, head + 2000)]
+        if b"#" in raw or b"/" in raw:
+            raw = _LINE_COMMENT.sub(b"", _BLOCK_COMMENT.sub(b" ", raw))
+    else:
+        raw = source[head : min(definition.end, head + 2000)]
+        if definition.kind in VALUES or definition.kind == "macro":
+            raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
+    text = " ".join(raw.decode("utf-8", "replace").split())
+    text = text.removesuffix("=>").removesuffix("{").rstrip()
+    if definition.body > head:
+        text = text.removesuffix(":")
+    return text[:MAX_SIGNATURE]
+
+
+def _doc(
+    definition: Definition,
+    source: bytes,
+    lines: Sequence[bytes],
+    starts: Sequence[int],
+    first: int,
+    family: Family,
+) -> str:
+    raw = family.docstring(source, definition.body) if definition.body != -1 else b""
+    if not raw and first < definition.row:
+        raw = b"\n".join(lines[first : definition.row])
+    if not raw and definition.kind in VALUES and definition.end_row == definition.name_row:
+        row = definition.end_row
+        raw = comments.trailing_comment(lines[row][definition.end - starts[row] :], family)
+    return comments.paragraph(raw) if raw else ""
+
+
+def references(
+    found: Captured, definitions: Sequence[Definition], source: bytes, starts: Sequence[int]
+) -> tuple[Reference, ...]:
+    """Return every use with the innermost symbol around it, by place; each name once per line, kind and symbol."""
+    named = {definition.name_start for definition in definitions}
+    uses = [use for start, use in found.uses.items() if use.kind != "type" or start not in named]
+    uses += _constants(found, named, source, starts)
+    uses.sort(key=lambda use: use.start)
+    made: list[Reference] = []
+    seen: set[tuple[str, str, int, int]] = set()
+    stack: list[Definition] = []
+    following, count = 0, len(definitions)
+    for use in uses:
+        start = use.start
+        while following < count and definitions[following].start <= start:
+            stack.append(definitions[following])
+            following += 1
+        while stack and stack[-1].end <= start:
+            stack.pop()
+        enclosing = stack[-1].index if stack else -1
+        key = (use.name, use.kind, use.row, enclosing)
+        if key not in seen:
+            seen.add(key)
+            made.append(Reference(use.name, cast(ReferenceKind, use.kind), use.row + 1, enclosing, use.receiver))
+    return tuple(made)
+
+
+def _constants(found: Captured, named: set[int], source: bytes, starts: Sequence[int]) -> list[Use]:
+    """Return the reads of UPPER_CASE names outside comments and strings, by one scan of the bytes."""
+    skips, uses = sorted(found.skips), found.uses
+    made: list[Use] = []
+    at, count, row, rows = 0, len(skips), 0, len(starts)
+    for match in _CONSTANT.finditer(source):
+        start = match.start()
+        while at < count and skips[at][1] <= start:
+            at += 1
+        if at < count and skips[at][0] <= start:
+            continue
+        name = match.group()
+        if start in named or start in uses or name in _COMMON:
+            continue
+        while row + 1 < rows and starts[row + 1] <= start:
+            row += 1
+        before = source[max(starts[row], start - 64) : start]
+        receiver = _RECEIVER.search(before) if before.endswith((b".", b"->")) else None
+        owner = receiver.group(1).decode("utf-8", "replace") if receiver else ""
+        made.append(Use(name.decode(), "constant", start, row, 0, owner))
+    return made
