@@ -38,7 +38,8 @@ def clean_environment(environ: dict[str, str], user_home: str) -> dict[str, str]
 class Home:
     """A private state directory with a short path, its environment, and the daemon inside."""
 
-    def __init__(self, place: str | None = None) -> None:
+    def __init__(self, place: str | None = None, bin: str | os.PathLike[str] = BIN) -> None:
+        self.bin = Path(bin)
         self.place = place or tempfile.mkdtemp(prefix=PREFIX, dir="/tmp")
         self.path = f"{self.place}/h"
         self.user_home = f"{self.place}/user"
@@ -56,7 +57,7 @@ class Home:
     ) -> subprocess.CompletedProcess[str]:
         """Run one command to its end and return exit code, stdout and stderr (odd bytes as surrogates)."""
         return subprocess.run(
-            [str(BIN / program), *args],
+            [str(self.bin / program), *args],
             check=False,
             cwd=cwd,
             env=self.env | (env or {}),

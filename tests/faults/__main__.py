@@ -1,0 +1,63 @@
+"""Run the fault lab and print its sheet: `python -m tests.faults --size release [--only R01,R08] [--seed N]`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.faults import histories, kills, races, reads, storms
+from tests.faults.lab import SIZES, Row, Size
+from tests.home import BIN
+
+EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
+    "R01": reads.read_your_writes,
+    "R02": reads.writes_of_another_process,
+    "R03": storms.overflow,
+    "R07": histories.same_as_scratch,
+    "R08": kills.killed,
+    "R20": races.start_race,
+}
+
+
+def run(name: str, size: str, seed: int, bin: str = str(BIN)) -> Row:
+    """Run one experiment; a fault of the experiment itself is a trial that did not survive."""
+    began = time.perf_counter()
+    row = EXPERIMENTS[name](SIZES[size], seed, bin)
+    row.took_s = time.perf_counter() - began
+    return row
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", choices=SIZES, default="ci")
+    parser.add_argument("--only", default=",".join(EXPERIMENTS), help="ids, with commas")
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000, help="replays a run")
+    parser.add_argument("--bin", default=str(BIN), help="directory of the ctx and ctxd to try")
+    parser.add_argument("--json", type=Path, help="write the sheet there")
+    args = parser.parse_args()
+    rows = []
+    print(f"faults, size {args.size}, seed {args.seed}, commit {commit()}, {platform.platform()}", flush=True)
+    for name in args.only.split(","):
+        rows.append(run(name, args.size, args.seed, args.bin))
+        print(rows[-1].line(), flush=True)
+    tried, survived = sum(row.tried for row in rows), sum(row.survived for row in rows)
+    print(f"survived {survived} of {tried}, worst answer {max(row.worst_s for row in rows) * 1e3:.0f} ms")
+    if args.json:
+        args.json.write_text(json.dumps([asdict(row) | {"waits_s": None, "worst_s": row.worst_s} for row in rows]))
+    return 0 if all(row.green for row in rows) else 1
+
+
+def commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], check=False, capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
