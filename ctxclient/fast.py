@@ -5,8 +5,6 @@ well: a plain command line, a daemon of this version that listens, an Answer. Wh
 leaves to `ctxclient.cli`, which makes the same request through click; the tests demand the same bytes of both.
 """
 
-from __future__ import annotations
-
 import _socket
 import os
 import sys
@@ -41,7 +39,7 @@ def main() -> int:
         return failures.unexpected(error, sys.argv[1:])
 
 
-def ask(argv: Sequence[str]) -> int | None:
+def ask(argv: "Sequence[str]") -> int | None:
     """Ask the daemon, deliver its answer and return the exit code; None: not sure, let cli do it all."""
     if sys.platform == "win32" or "_CTX_COMPLETE" in os.environ:
         return None
@@ -67,7 +65,7 @@ def ask(argv: Sequence[str]) -> int | None:
     finally:
         connection.close()
     if reply[b"type"] == b"answer":
-        return deliver(_bytes(reply, b"out"), _bytes(reply, b"notes"), int(reply.get(b"code", 0)))
+        return plain.deliver(_bytes(reply, b"out"), _bytes(reply, b"notes"), int(reply.get(b"code", 0)))
     if reply[b"type"] == b"failure" and reply.get(b"error") != b"replace_daemon":
         from ctxclient import failures
 
@@ -137,23 +135,3 @@ def _bytes(reply: dict[bytes, bytes | int], key: bytes) -> bytes:
     if not isinstance(found, bytes):
         raise ValueError("not a text")
     return found
-
-
-def deliver(out: bytes, notes: bytes, code: int) -> int:
-    """Write an answer to stdout and stderr and return the exit code; a reader that went away is no error."""
-    for descriptor, data in ((1, out), (2, notes)):
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(descriptor, view) :]
-            except BrokenPipeError:
-                break
-            except BlockingIOError:
-                import select
-
-                select.select([], [descriptor], [])
-            except OSError as error:
-                from ctxclient import failures
-
-                return failures.show_unwritable(error)
-    return code

@@ -1,11 +1,9 @@
-"""Plain command lines of the hot commands, turned into a framed request without click.
+"""Arguments in, answer out, without click: the plain command lines of the hot commands.
 
 Runs in the client process, on the hot path: os only. Where a command line is not plain (an option it does not know,
 a number that needs a second look) it says so by None, and click has the word. click is the source of truth for
 arguments; the tests derive argument lists from it and demand the same bytes of both.
 """
-
-from __future__ import annotations
 
 import os
 
@@ -33,7 +31,7 @@ FIELDS = {
     "status": (*WORKTREE, "skipped"),
     "daemon_status": REQUEST,
 }
-DEFAULTS: Fields = {
+DEFAULTS: "Fields" = {
     "output": "text",
     "width": 0,
     "color": False,
@@ -97,7 +95,7 @@ ENVIRONMENT = {
 }
 
 
-def parse(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[str, Fields] | None:
+def parse(argv: "Sequence[str]", environ: "Mapping[str, str]") -> "tuple[str, Fields] | None":
     """Return the request's tag and fields, or None where click has to look."""
     tag, rest = argv[0] if argv else "", list(argv[1:])
     if tag == "daemon" and rest[:1] == ["status"]:
@@ -122,7 +120,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[str, Fields]
     return (tag, given) if _place(tag, given, words) and _surround(tag, given, environ) else None
 
 
-def _take(options: Mapping[str, str], word: str, rest: list[str], given: Fields) -> bool:
+def _take(options: "Mapping[str, str]", word: str, rest: list[str], given: "Fields") -> bool:
     """Take in the option `word` with its value from `rest`; False where click has to look."""
     name, attached, value = word.partition("=") if word[:2] == "--" else (word, "", "")
     field = options.get(name)
@@ -138,7 +136,7 @@ def _take(options: Mapping[str, str], word: str, rest: list[str], given: Fields)
     return _set(given, field, value)
 
 
-def _set(given: Fields, field: str, value: str) -> bool:
+def _set(given: "Fields", field: str, value: str) -> bool:
     if field in NUMBERS:
         lowest, highest, factor = NUMBERS[field]
         if not (value.isascii() and value.isdigit() and len(value) < 10):
@@ -153,7 +151,7 @@ def _set(given: Fields, field: str, value: str) -> bool:
     return field not in CHOICES or value in CHOICES[field]
 
 
-def _place(tag: str, given: Fields, words: list[str]) -> bool:
+def _place(tag: str, given: "Fields", words: list[str]) -> bool:
     """Set what the words that are no options stand for."""
     if tag in ("query", "find"):
         given["text"] = text(" ".join(words))
@@ -177,7 +175,7 @@ def _place(tag: str, given: Fields, words: list[str]) -> bool:
     return True
 
 
-def _surround(tag: str, given: Fields, environ: Mapping[str, str]) -> bool:
+def _surround(tag: str, given: "Fields", environ: "Mapping[str, str]") -> bool:
     """Set what comes from the caller's surroundings: directories and terminal."""
     directory, word = given.pop("dir", None), given.pop("word", "")
     if given.pop("json", False):
@@ -215,21 +213,41 @@ def width() -> int:
         return 80
 
 
-def color(choice: str, environ: Mapping[str, str]) -> bool:
+def color(choice: str, environ: "Mapping[str, str]") -> bool:
     """Say whether to color: as chosen, else on a terminal unless NO_COLOR is set or it is a dumb one."""
     if choice == "auto":
         return os.isatty(1) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
     return choice == "always"
 
 
-def encode(tag: str, fields: Fields) -> bytes:
+def encode(tag: str, fields: "Fields") -> bytes:
     """Return the framed request; fields at their default are left out."""
     order = FIELDS[tag]
     sent = [(name, fields[name]) for name in order if name in fields and fields[name] != DEFAULTS.get(name)]
     return msgpack.frame(tag, len(order), sent)
 
 
-def timeout_ms(fields: Fields) -> int:
+def timeout_ms(fields: "Fields") -> int:
     """Return how long the daemon may take."""
     found = fields.get("timeout_ms", DEFAULTS["timeout_ms"])
     return found if isinstance(found, int) else 0
+
+
+def deliver(out: bytes, notes: bytes, code: int) -> int:
+    """Write an answer to stdout and stderr and return the exit code; a reader that went away is no error."""
+    for descriptor, data in ((1, out), (2, notes)):
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(descriptor, view) :]
+            except BrokenPipeError:
+                break
+            except BlockingIOError:
+                import select
+
+                select.select([], [descriptor], [])
+            except OSError as error:
+                from ctxclient import failures
+
+                return failures.show_unwritable(error)
+    return code

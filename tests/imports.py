@@ -61,9 +61,16 @@ TABLE = (
     ),
     Row(
         "ctxclient.fast",
-        ("ctxclient.msgpack", "ctxprotocol.endpoint"),
+        ("ctxclient.msgpack", "ctxclient.plain", "ctxprotocol.endpoint"),
         "a warm `ctx find` costs hardly more than an interpreter: anything else only when it is needed",
         ("os", "sys", "_socket"),
+        late=("*",),
+    ),
+    Row(
+        "ctxclient.plain",
+        ("ctxclient.msgpack",),
+        "on the client's hot path each import costs milliseconds",
+        ("os",),
         late=("*",),
     ),
     Row("ctxclient.msgpack", (), "on the client's hot path each import costs milliseconds", ()),

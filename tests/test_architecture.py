@@ -92,6 +92,7 @@ def test_the_fast_path_loads_almost_nothing() -> None:
         "ctxclient",
         "ctxclient.fast",
         "ctxclient.msgpack",
+        "ctxclient.plain",
         "ctxprotocol",
         "ctxprotocol.endpoint",
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ctxclient import fast, launch
+from ctxclient import launch, plain
 from ctxclient.commands import options
 from ctxprotocol import endpoint
 from ctxprotocol.messages import DaemonStatus, Welcome
@@ -62,4 +62,4 @@ def _tell(state: str, welcome: Welcome | None, as_json: bool) -> int:
         words = "no daemon was running"
     else:
         words = f"ctxd {welcome.version} (pid {welcome.pid}) {'is running' if state == 'running' else 'has stopped'}"
-    return fast.deliver(f"{words}\n".encode(), b"", 0)
+    return plain.deliver(f"{words}\n".encode(), b"", 0)

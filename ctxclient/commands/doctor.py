@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ctxclient import checks, fast
+from ctxclient import checks, plain
 from ctxclient.commands import options
 from ctxclient.failures import printable
 
@@ -21,7 +21,7 @@ def doctor(as_json: bool, **_: Any) -> int:
     found = checks.all_checks()
     code = 1 if any(check.state == checks.BAD for check in found) else 0
     out = _as_json(found) if as_json else _as_text(found)
-    return fast.deliver(out.encode("utf-8", "backslashreplace"), b"", code)
+    return plain.deliver(out.encode("utf-8", "backslashreplace"), b"", code)
 
 
 def _as_json(found: list[checks.Check]) -> str:

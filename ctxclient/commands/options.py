@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from ctxclient import fast, plain
+from ctxclient import plain
 from ctxclient.client import ask
 from ctxprotocol.errors import RootGone
 from ctxprotocol.messages import AnyRequest, InWorktree, Request
@@ -135,7 +135,7 @@ def deliver(request: Request, *, may_start: bool = True) -> int:
     """Ask, print the answer and return the exit code."""
     assert isinstance(request, AnyRequest)
     answer = ask(request, may_start=may_start)
-    return fast.deliver(answer.out.encode(), answer.notes.encode(), answer.code)
+    return plain.deliver(answer.out.encode(), answer.notes.encode(), answer.code)
 
 
 def build(kind_of_request: type[Wanted], given: dict[str, Any], word: str = "") -> Wanted:

@@ -5,8 +5,6 @@ between their environments. Imports nothing but sys and os: it is on the client'
 module costs milliseconds.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -58,7 +56,7 @@ def version_key(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def state_directory(environ: Mapping[str, str]) -> str:
+def state_directory(environ: "Mapping[str, str]") -> str:
     """Return the absolute directory of all state: CTX_HOME, else the platform's place for a user's data.
 
     Raises UnsafePlace when neither the environment nor the user database names a home directory.
@@ -78,7 +76,7 @@ def state_directory(environ: Mapping[str, str]) -> str:
     return os.path.join(_home(environ), ".local", "share", "ctx")
 
 
-def _home(environ: Mapping[str, str]) -> str:
+def _home(environ: "Mapping[str, str]") -> str:
     home = environ.get("HOME", "")
     if os.path.isabs(home):
         return os.path.abspath(home)
@@ -162,7 +160,7 @@ def check_place(socket: str) -> None:
         raise UnsafePlace(f"{directory} can be written by other users (mode {found.st_mode & 0o7777:o})")
 
 
-def check_peer(connection: Socket) -> None:
+def check_peer(connection: "Socket") -> None:
     """Verify that the process at the other end of a Unix socket is this user's; raises UnsafePlace."""
     if sys.platform == "linux":
         # SO_PEERCRED: struct ucred {pid, uid, gid}, of whoever called listen().
