@@ -37,7 +37,7 @@ _SYMBOL = (
     "INSERT INTO symbols(id, file_id, name_id, qualified_name, kind, parent, exported, line_start, line_end,"
     " definition_line, signature, doc) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
 )
-_REFERENCE = "INSERT INTO refs(id, file_id, name_id, kind, line, symbol_id, receiver) VALUES(?,?,?,?,?,?,?)"
+_REFERENCE = "INSERT INTO refs(file_id, place, name_id, kind, line, symbol_id, receiver) VALUES(?,?,?,?,?,?,?)"
 _IMPORT = "INSERT OR IGNORE INTO imports(file_id, module, line, names) VALUES(?,?,?,?)"
 _FTS = "INSERT INTO fts(rowid, path, name, context, body) VALUES(?,?,?,?,?)"
 
@@ -47,7 +47,7 @@ class Rows:
 
     def __init__(self, connection: WriterConnection) -> None:
         self._connection = connection
-        self._next = {table: self._largest(table) + 1 for table in ("files", "chunks", "symbols", "refs", "names")}
+        self._next = {table: self._largest(table) + 1 for table in ("files", "chunks", "symbols", "names")}
 
     def put(
         self, path: str, stat: FileStat, digest: bytes, hashed_ns: int, parsed: ParsedFile, note: str
@@ -82,10 +82,15 @@ class Rows:
         )  # fmt: skip
 
     def remove(self, file_id: int) -> None:
-        """Delete all rows of a file."""
+        """Delete all rows of a file; before any row of the batch goes in.
+
+        Full-text deletes between inserts make a segment of each run, and with a subquery one of them scans
+        all rows.
+        """
         connection = self._connection
         ids = (file_id,)
-        connection.execute("DELETE FROM fts WHERE rowid IN (SELECT id FROM chunks WHERE file_id=?)", ids)
+        chunks = connection.execute("SELECT id FROM chunks WHERE file_id=?", ids).fetchall()
+        connection.executemany("DELETE FROM fts WHERE rowid=?", chunks)
         for table in ("chunks", "refs", "imports", "symbols", "texts"):
             connection.execute(f"DELETE FROM {table} WHERE file_id=?", ids)
         connection.execute("DELETE FROM files WHERE id=?", ids)
@@ -117,15 +122,14 @@ class Rows:
         for start in range(0, len(parsed.references), _PLAIN_ROWS):
             references = parsed.references[start : start + _PLAIN_ROWS]
             ids = self._names(reference.name for reference in references)
-            first = self._take("refs", len(references))
             self._connection.executemany(
                 _REFERENCE,
                 [
                     (
-                        number, file_id, ids[r.name], _KINDS[r.kind], r.line,
+                        file_id, place, ids[r.name], _KINDS[r.kind], r.line,
                         first_symbol + r.enclosing if r.enclosing >= 0 else None, r.receiver,
                     )
-                    for number, r in enumerate(references, first)
+                    for place, r in enumerate(references, start)
                 ],
             )  # fmt: skip
             yield

@@ -80,25 +80,24 @@ CREATE INDEX symbols_file ON symbols(file_id, line_start);
 CREATE INDEX symbols_name ON symbols(name_id);
 
 CREATE TABLE refs(
-  id INTEGER PRIMARY KEY,
   file_id INTEGER NOT NULL REFERENCES files(id),
+  place INTEGER NOT NULL,                 -- in the file's list
   name_id INTEGER NOT NULL REFERENCES names(id),
   kind INTEGER NOT NULL,                  -- place in REFERENCE_KINDS
   line INTEGER NOT NULL,
   symbol_id INTEGER REFERENCES symbols(id),
-  receiver TEXT NOT NULL
-);
-CREATE INDEX refs_file ON refs(file_id);
+  receiver TEXT NOT NULL,
+  PRIMARY KEY(file_id, place)
+) WITHOUT ROWID;                          -- the largest table: an index on file_id would be half of it again
 CREATE INDEX refs_name ON refs(name_id);
 
 CREATE TABLE imports(
-  id INTEGER PRIMARY KEY,
   file_id INTEGER NOT NULL REFERENCES files(id),
-  module TEXT NOT NULL,
   line INTEGER NOT NULL,
+  module TEXT NOT NULL,
   names TEXT NOT NULL,                    -- JSON array of [name, alias]
-  UNIQUE(file_id, line, module, names)
-);
+  PRIMARY KEY(file_id, line, module, names)
+) WITHOUT ROWID;
 CREATE INDEX imports_module ON imports(module);
 
 -- Text that words.expand made; contentless, so a changed row is a delete and an insert.
@@ -106,7 +105,11 @@ CREATE VIRTUAL TABLE fts USING fts5(
   path, name, context, body,
   content='', contentless_delete=1, tokenize="porter unicode61 remove_diacritics 2 tokenchars '_'"
 );
+-- Deleted rows are merged away when they are this many percent of a segment: the default of 10 makes a
+-- replaced row four times as costly as a new one. Words are held up to so many bytes before they become a segment.
+INSERT INTO fts(fts, rank) VALUES ('deletemerge', 40), ('hashsize', 2097152);
 -- term, doc: in how many chunks it is; deleted rows do not count.
 CREATE VIRTUAL TABLE fts_terms USING fts5vocab(fts, row);
-CREATE VIRTUAL TABLE fts_places USING fts5vocab(fts, instance);   -- term, doc, col, offset: for the dump
+-- term, doc, col, offset: for the dump.
+CREATE VIRTUAL TABLE fts_places USING fts5vocab(fts, instance);
 """

@@ -83,77 +83,92 @@ _SLICE_S = 0.025
 _decode = msgspec.msgpack.Decoder(ParsedFile).decode
 
 
-_SELECT = "SELECT id, digest, skip, note FROM files WHERE"
+_SELECT = "SELECT id, path, digest, skip, note FROM files WHERE"
 
 
 class _Row(msgspec.Struct, frozen=True):
     """What a change needs to know of the file's row."""
 
     id: int
+    path: str
     digest: bytes
     skip: str
     note: str
 
 
 def apply(connection: WriterConnection, changes: Sequence[Change], cache: Cache) -> Generator[None, None, Applied]:
-    """Replace the rows of the changed files and add 1 to the generation if any row of content changed."""
+    """Replace the rows of the changed files and add 1 to the generation if any row of content changed.
+
+    A path occurs once in `changes`. Raises what SQLite raises; the caller rolls back.
+    """
     batch = _Batch(connection, cache)
     slice_ends = time.monotonic() + _SLICE_S
-    for change in changes:
-        for _ in batch.apply(change):
-            if time.monotonic() >= slice_ends:
-                yield
-                slice_ends = time.monotonic() + _SLICE_S
+    for _ in batch.steps(changes):
+        if time.monotonic() >= slice_ends:
+            yield
+            slice_ends = time.monotonic() + _SLICE_S
     if batch.files:
         connection.execute("UPDATE meta SET value=value+1 WHERE key='generation'")
     generation = connection.execute("SELECT value FROM meta WHERE key='generation'").get
-    return Applied(generation, batch.files, tuple(batch.missing))
+    return Applied(generation, len(batch.files), tuple(batch.missing))
 
 
 class _Batch:
-    """One batch while it is applied."""
+    """One batch while it is applied: first all that goes, then all that comes (see Rows.remove)."""
 
     def __init__(self, connection: WriterConnection, cache: Cache) -> None:
         self._connection = connection
         self._cache = cache
         self._rows = Rows(connection)
-        self.files = 0
+        self._coming: list[tuple[Put, bytes] | Skip] = []
+        self.files: set[str] = set()
         self.missing: list[str] = []
 
-    def apply(self, change: Change) -> Generator[None]:
-        """Apply one change; yields where a slice may end, at least once."""
-        match change:
-            case Put():
-                yield from self._put(change)
-            case Touch():
-                self._touch(change)
-            case Skip():
-                self._skip(change)
-            case Remove():
-                self._remove(self._find(change.path))
-            case RemoveBelow():
-                yield from self._remove_below(change.directory)
-            case _:
-                assert_never(change)
-        yield
+    def steps(self, changes: Sequence[Change]) -> Generator[None]:
+        """Apply the changes; yields where a slice may end."""
+        for change in changes:
+            match change:
+                case Put():
+                    self._put(change)
+                case Touch():
+                    self._touch(change)
+                case Skip():
+                    self._skip(change)
+                case Remove():
+                    self._remove(self._find(change.path))
+                case RemoveBelow():
+                    yield from self._remove_below(change.directory)
+                case _:
+                    assert_never(change)
+            yield
+        for new in self._coming:
+            match new:
+                case Skip():
+                    self._rows.skip(new.path, new.stat, new.reason, new.digest, new.hashed_ns)
+                case put, blob:
+                    parsed = _decode(blob)
+                    note = put.note or parsed.note
+                    yield from self._rows.put(put.path, put.stat, put.digest, put.hashed_ns, parsed, note)
+            yield
 
-    def _put(self, put: Put) -> Generator[None]:
+    def _put(self, put: Put) -> None:
         row = self._find(put.path)
         same = row is not None and row.digest == put.digest
         if row is not None and same and not row.skip and row.note == put.note:
             self._update_stat(row, put.stat, put.hashed_ns)
             return
-        parsed = self._parsed(put)
-        if parsed is None:
+        blob = self._blob(put)
+        if blob is None:
             self.missing.append(put.path)
             return
-        note = put.note or parsed.note
-        if row is not None and same and row.skip == parsed.skip and row.note == note:
-            self._update_stat(row, put.stat, put.hashed_ns)
-            return
+        if row is not None and same:
+            parsed = _decode(blob)
+            if row.skip == parsed.skip and row.note == (put.note or parsed.note):
+                self._update_stat(row, put.stat, put.hashed_ns)
+                return
         self._remove(row)
-        self.files += row is None
-        yield from self._rows.put(put.path, put.stat, put.digest, put.hashed_ns, parsed, note)
+        self.files.add(put.path)
+        self._coming.append((put, blob))
 
     def _touch(self, touch: Touch) -> None:
         row = self._find(touch.path)
@@ -168,8 +183,8 @@ class _Batch:
             self._update_stat(row, skip.stat, skip.hashed_ns)
             return
         self._remove(row)
-        self.files += row is None
-        self._rows.skip(skip.path, skip.stat, skip.reason, skip.digest, skip.hashed_ns)
+        self.files.add(skip.path)
+        self._coming.append(skip)
 
     def _remove_below(self, directory: str) -> Generator[None]:
         # `0` is the byte after `/`: all paths that begin with the directory and a slash.
@@ -182,7 +197,7 @@ class _Batch:
     def _remove(self, row: _Row | None) -> None:
         if row is not None:
             self._rows.remove(row.id)
-            self.files += 1
+            self.files.add(row.path)
 
     def _find(self, path: str) -> _Row | None:
         values = self._connection.execute(f"{_SELECT} path=?", (path,)).fetchone()
@@ -194,19 +209,16 @@ class _Batch:
             (stat.size_bytes, stat.mtime_ns, stat.ctime_ns, stat.inode, hashed_ns, row.id),
         )
 
-    def _parsed(self, put: Put) -> ParsedFile | None:
-        """Return the facts of a file; None when they were to come from the cache and it has lost them."""
-        if put.blob:
-            # A note of the pool (a crash, a time-out) belongs to this attempt, not to the content.
-            if put.key and not put.note:
-                self._cache.put(put.key, put.blob)
-            return _decode(put.blob)
-        blob = self._cache.get(put.key)
-        try:
-            return None if blob is None else _decode(blob)
-        except msgspec.DecodeError:
-            return None
+    def _blob(self, put: Put) -> bytes | None:
+        """Return the encoded facts of a file; None when they were to come from the cache and it has lost
+        them."""
+        if not put.blob:
+            return self._cache.get(put.key)
+        # A note of the pool (a crash, a time-out) belongs to this attempt, not to the content.
+        if put.key and not put.note:
+            self._cache.put(put.key, put.blob)
+        return put.blob
 
 
 def _row(values: tuple[apsw.SQLiteValue, ...]) -> _Row:
-    return _Row(*cast(tuple[int, bytes, str, str], values))
+    return _Row(*cast(tuple[int, str, bytes, str, str], values))
