@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 import msgspec
 
@@ -58,6 +58,8 @@ class ChunkRow(msgspec.Struct, frozen=True, array_like=True):
     kind: str
     line_start: int
     line_end: int
+    byte_start: int
+    byte_end: int
     tokens: int
 
 
@@ -74,7 +76,9 @@ _SYMBOL = (
     "s.id, s.file_id, n.name, s.qualified_name, s.kind, s.parent, s.exported, s.line_start, s.line_end,"
     " s.definition_line, s.signature, s.doc"
 )
-_CHUNK = "c.id, c.file_id, coalesce(c.symbol_id, 0), c.kind, c.line_start, c.line_end, c.tokens"
+_CHUNK = (
+    "c.id, c.file_id, coalesce(c.symbol_id, 0), c.kind, c.line_start, c.line_end, c.byte_start, c.byte_end, c.tokens"
+)
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
 
@@ -133,6 +137,14 @@ def inside(snapshot: Snapshot, file: int, line_start: int, line_end: int) -> lis
         (file, line_start, line_end, line_end),
     )
     return [_symbol(row) for row in rows]
+
+
+def of_file(snapshot: Snapshot, file: int, limit: int) -> list[ChunkRow]:
+    """Return the first `limit` chunks of a file, in order."""
+    rows = snapshot.connection.execute(
+        f"SELECT {_CHUNK} FROM chunks c WHERE c.file_id = ? ORDER BY c.line_start, c.byte_start LIMIT ?", (file, limit)
+    )
+    return [ChunkRow(*row) for row in rows]
 
 
 def at(snapshot: Snapshot, file: int, line: int) -> list[ChunkRow]:
@@ -198,9 +210,7 @@ def chunks_of(snapshot: Snapshot, file_ids: Collection[int] | None, kind: str) -
             " s.file_id = c.file_id AND s.kind = ? AND s.line_start BETWEEN c.line_start AND c.line_end))"
         )
         values += [kind, kind]
-    rows = snapshot.connection.execute(
-        f"SELECT c.id FROM chunks c WHERE {' AND '.join(where) or '1'}", tuple(values)
-    )
+    rows = snapshot.connection.execute(f"SELECT c.id FROM chunks c WHERE {' AND '.join(where) or '1'}", tuple(values))
     return [row[0] for row in rows]
 
 
@@ -212,13 +222,13 @@ def counts(snapshot: Snapshot) -> tuple[int, int]:
     return next((files, chunks) for files, chunks in rows)
 
 
-def text(snapshot: Snapshot, file: int) -> str:
-    """Return the stored text of a file, secrets masked."""
+def text(snapshot: Snapshot, file: int) -> bytes:
+    """Return the stored text of a file, secrets masked, as UTF-8."""
     row = snapshot.connection.execute("SELECT body FROM texts WHERE file_id = ?", (file,)).fetchone()
-    return zlib.decompress(row[0]).decode("utf-8") if row else ""
+    return zlib.decompress(row[0]) if row else b""
 
 
-def every_text(snapshot: Snapshot, file_ids: Sequence[int] | None) -> Iterable[tuple[int, str]]:
+def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable[tuple[int, bytes]]:
     """Yield (file id, text) in the order of paths; for questions that no index answers."""
     only = "" if file_ids is None else f"WHERE f.id {_LISTED}"
     rows = snapshot.connection.execute(
@@ -226,7 +236,7 @@ def every_text(snapshot: Snapshot, file_ids: Sequence[int] | None) -> Iterable[t
         () if file_ids is None else (_array(file_ids),),
     )
     for file, body in rows:
-        yield file, zlib.decompress(body).decode("utf-8")
+        yield file, zlib.decompress(body)
 
 
 def _definitions(snapshot: Snapshot, where: str, value: str, limit: int) -> list[SymbolRow]:

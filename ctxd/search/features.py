@@ -1,0 +1,81 @@
+"""How much a candidate's path and name speak of the question. Pure but for the tokenizer's stems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ctxd import words
+from ctxd.search import weights
+from ctxd.search.candidates import Candidate
+from ctxd.search.plan import Plan
+from ctxd.store.lexicon import Lexicon
+
+# A shorter beginning is shared by words that have nothing else in common.
+_BEGINNING = 4
+
+
+class Subject:
+    """The question's words as stems, each with its weight (rarer ones count more)."""
+
+    def __init__(self, plan: Plan, book: Lexicon, chunk_count: int) -> None:
+        self._book = book
+        self._prose = plan.kind != "path"
+        self.stems: dict[str, float] = {}
+        for concept in plan.concepts:
+            if concept.part and plan.kind != "symbol":
+                continue
+            run = min(concept.alternatives, key=len) if not concept.part else concept.alternatives[0]
+            for word in run if len(run) == 1 else ():
+                for stem in book.stems(word):
+                    self.stems[stem] = math.log(1 + chunk_count / (book.spread(stem) + 1))
+        for concept in plan.concepts:
+            if concept.part:
+                for stem in book.stems(concept.alternatives[0][0]):
+                    self.stems.setdefault(stem, math.log(1 + chunk_count / (book.spread(stem) + 1)))
+        self._total = sum(self.stems.values()) or 1.0
+        self._paths: dict[str, tuple[float, float]] = {}
+
+    def features(self, candidate: Candidate) -> Iterable[tuple[str, float]]:
+        """Return what path and name add."""
+        if not self._prose or not self.stems:
+            return
+        share, stem = self.path(candidate.file.path)
+        yield "path", weights.PATH * share
+        yield "file name", weights.STEM * stem
+        if candidate.symbol is not None and candidate.definition is None:
+            yield "name", weights.NAME * self.name(candidate.symbol.name)
+
+    def path(self, path: str) -> tuple[float, float]:
+        """Return the share of the question in a path's stem and folder, and of its stem in the question."""
+        known = self._paths.get(path)
+        if known is None:
+            *folders, base = path.split("/")
+            stem = self._parts(base.split(".")[0])
+            folder = self._parts(folders[-1]) if folders else ()
+            hit = {word for part in (*stem, *folder) if (word := self._asked(part))}
+            share = sum(self.stems[word] for word in hit) / self._total
+            known = self._paths[path] = (share, self._share(stem))
+        return known
+
+    def name(self, name: str) -> float:
+        """Return the share of a name's parts that the question speaks of; one part alone counts half."""
+        parts = self._parts(name)
+        matched = sum(1 for part in parts if self._asked(part))
+        return self._share(parts) * min(1.0, matched / 2)
+
+    def _share(self, parts: tuple[str, ...]) -> float:
+        return sum(1 for part in parts if self._asked(part)) / len(parts) if parts else 0.0
+
+    def _asked(self, part: str) -> str:
+        """Return the word of the question that a part stands for, "" for none."""
+        if part in self.stems:
+            return part
+        if len(part) >= _BEGINNING:
+            for stem in self.stems:
+                if len(stem) >= _BEGINNING and (stem.startswith(part) or part.startswith(stem)):
+                    return stem
+        return ""
+
+    def _parts(self, name: str) -> tuple[str, ...]:
+        return tuple(stem for part in words.parts(name) for stem in self._book.stems(part))

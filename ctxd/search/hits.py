@@ -1,0 +1,152 @@
+"""Candidates -> hits: text, lines, summary, and whether the file is still what was indexed.
+
+Runs on a reader thread, in one snapshot. Only files of hits are decompressed, each once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import msgspec
+
+from ctxd import words
+from ctxd.model import Hit, Symbol, View
+from ctxd.render import json
+from ctxd.search import excerpt, line, places
+from ctxd.search.excerpt import Member
+from ctxd.search.line import Sought
+from ctxd.search.rank import Scored
+from ctxd.store import read
+from ctxd.store.read import FileRow, SymbolRow
+from ctxd.store.snapshot import Snapshot
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_SUMMARY = 200
+
+
+class Builder:
+    """Makes the hits of one answer."""
+
+    def __init__(self, snapshot: Snapshot, view: View, sought: Sought) -> None:
+        self._snapshot = snapshot
+        self._root = view.root
+        self._sought = sought
+        self._texts: dict[int, list[str]] = {}
+        self._verified: dict[int, bool] = {}
+
+    def stub(self, scored: Scored) -> Hit:
+        """Return a candidate as a place without code."""
+        one = scored.candidate
+        lines = self._lines(scored)
+        definition = one.symbol.definition_line if one.symbol else one.line_start
+        inside = one.line_start <= definition <= one.line_end
+        if one.definition is not None:
+            show = definition
+        else:
+            show = line.pick(lines, one.line_start, self._sought, definition if inside else one.line_start)
+        hit = Hit(
+            file=one.file.path,
+            line_start=one.line_start,
+            line_end=one.line_end,
+            type=one.type,
+            name=one.symbol.name if one.symbol else "",
+            language=one.file.language,
+            definition_line=definition if inside else 0,
+            score=round(scored.score, 4),
+            summary=self._summary(scored, lines, show),
+            show_line=show,
+            verified=self._is_verified(one.file),
+            via=scored.via,
+            parts=scored.parts,
+            id=json.identity(one.file.path, "".join(lines)),
+        )
+        if one.symbol is None:
+            return hit
+        return msgspec.structs.replace(
+            hit,
+            qualified_name=one.symbol.qualified_name,
+            parent=one.symbol.parent,
+            exported=bool(one.symbol.exported),
+            signature=one.symbol.signature,
+        )
+
+    def full(self, scored: Scored) -> Hit:
+        """Return a candidate with all its lines."""
+        code = "".join(self._lines(scored))
+        return msgspec.structs.replace(self.stub(scored), render="full", code=_closed(code))
+
+    def outline(self, scored: Scored, room: int) -> Hit | None:
+        """Return a candidate with the lines that matter within `room` tokens, None when nothing fits."""
+        one = scored.candidate
+        lines = self._lines(scored)
+        definition = one.symbol.definition_line if one.symbol else one.line_start
+        definition = definition if one.line_start <= definition <= one.line_end else one.line_start
+        members = self._members(scored, definition)
+        bare = [text.rstrip("\r\n") for text in lines]
+        numbers = excerpt.outline(bare, one.line_start, definition, members, self._sought, room)
+        if not numbers:
+            return None
+        code = "".join(lines[number - one.line_start] for number in numbers)
+        return msgspec.structs.replace(self.stub(scored), render="outline", code=_closed(code), lines=numbers)
+
+    def _members(self, scored: Scored, definition: int) -> list[Member]:
+        one = scored.candidate
+        if one.type in ("function", "method", "macro") or one.symbol is None:
+            return []
+        rows = read.inside(self._snapshot, one.file.id, one.line_start, one.line_end)
+        kept: list[Member] = []
+        for row in rows:
+            nested = kept and row.definition_line <= kept[-1].line_end
+            if row.definition_line > definition and not nested:
+                kept.append(Member(row.definition_line, row.line_end, bool(row.exported), _words(row)))
+        return kept
+
+    def _lines(self, scored: Scored) -> list[str]:
+        one = scored.candidate
+        known = self._texts.get(one.file.id)
+        if known is None:
+            text = read.text(self._snapshot, one.file.id).decode("utf-8", "replace")
+            known = self._texts[one.file.id] = _LINES.findall(text)
+        return known[one.line_start - 1 : one.line_end]
+
+    def _summary(self, scored: Scored, lines: list[str], show: int) -> str:
+        one = scored.candidate
+        shown = lines[show - one.line_start].strip() if 0 <= show - one.line_start < len(lines) else ""
+        if self._sought.literal(shown) and one.definition is None:
+            return shown[:_SUMMARY]
+        if one.symbol is None:
+            return shown[:_SUMMARY]
+        return places.summary(_symbol(one.symbol)) or shown[:_SUMMARY]
+
+    def _is_verified(self, file: FileRow) -> bool:
+        known = self._verified.get(file.id)
+        if known is None:
+            known = self._verified[file.id] = _unchanged(self._root, file)
+        return known
+
+
+def _unchanged(root: str, file: FileRow) -> bool:
+    try:
+        now = os.lstat(os.path.join(root, file.path))
+    except (OSError, ValueError):
+        return False
+    return (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) == (
+        file.size_bytes,
+        file.mtime_ns,
+        file.ctime_ns,
+        file.inode,
+    )
+
+
+def _words(row: SymbolRow) -> str:
+    return f"{words.expand(row.name)} {row.doc}"
+
+
+def _symbol(row: SymbolRow) -> Symbol:
+    return msgspec.convert(msgspec.structs.astuple(row)[2:], Symbol, strict=False)
+
+
+def _closed(code: str) -> str:
+    """Whole lines without the last line break."""
+    return code.removesuffix("\n").removesuffix("\r")

@@ -1,0 +1,223 @@
+"""Candidates -> their order. Every part of a score is a named feature with its weight in weights.py.
+
+Reads a few tables in the request's snapshot, on its reader thread; the arithmetic is pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from ctxd.search import fuse, weights
+from ctxd.search.candidates import Candidate, Retrieved
+from ctxd.search.features import Subject
+from ctxd.search.plan import Plan
+from ctxd.search.retrieve import Definition
+from ctxd.store.read import FileRow
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+
+BESIDE = TEST | EXAMPLE | LEGACY | GENERATED | VENDORED | STUB
+
+
+class Scored(msgspec.Struct, frozen=True, eq=False):
+    """A candidate with its score: the sum of `parts`, in the order they were applied."""
+
+    candidate: Candidate
+    score: float
+    parts: tuple[tuple[str, float], ...]
+    via: tuple[str, ...]
+
+    @property
+    def tier(self) -> float:
+        """The part of the score that no feature can make up for."""
+        return sum(value for name, value in self.parts if name in TIERS)
+
+
+TIERS = ("exact symbol", "located", "near symbol")
+
+
+def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subject: Subject) -> list[Scored]:
+    """Return the candidates best first."""
+    base = _base(found, candidates)
+    coherence = _coherence(candidates, base)
+    evidence = _Evidence(found)
+    scored = []
+    for candidate, lexical in zip(candidates, base, strict=True):
+        parts = [part for part in lexical if part[1]]
+        parts += evidence.features(candidate)
+        parts += subject.features(candidate)
+        lift = coherence.get(candidate.file.id)
+        if lift and lift[0] is candidate:
+            parts.append(("coherence", weights.COHERENCE * lift[1]))
+        parts += _factors(plan, candidate, sum(value for _, value in parts))
+        parts += _tier(plan, evidence, candidate)
+        kept = tuple((name, round(value, 6)) for name, value in parts if value)
+        scored.append(Scored(candidate, sum(value for _, value in kept), kept, evidence.via(candidate)))
+    return _saturated([one for one in scored if one.parts])
+
+
+def _base(found: Retrieved, candidates: Sequence[Candidate]) -> list[list[tuple[str, float]]]:
+    """The lexical share of each candidate and what coverage adds to it, 1 together for the best."""
+    scores = {one.chunk: one.score for one in found.lexical.ranked}
+    coverage = found.lexical.coverage
+    best = max(scores.values(), default=0.0) or 1.0
+    rows = []
+    for candidate in candidates:
+        lexical = max((scores.get(chunk.id, 0.0) for chunk in candidate.chunks), default=0.0) / best
+        share = max((coverage.get(chunk.id, 0.0) for chunk in candidate.chunks), default=0.0)
+        rows.append((lexical, lexical * weights.COVERAGE * share**weights.COVERAGE_POWER))
+    top = max((lexical + more for lexical, more in rows), default=0.0) or 1.0
+    return [[("lexical", lexical / top), ("coverage", more / top)] for lexical, more in rows]
+
+
+def _coherence(
+    candidates: Sequence[Candidate], base: Sequence[list[tuple[str, float]]]
+) -> dict[int, tuple[Candidate, float]]:
+    """File -> its best chunk, and the sum of its chunks as a share of the largest such sum."""
+    sums: dict[int, float] = defaultdict(float)
+    best: dict[int, tuple[float, Candidate]] = {}
+    for candidate, parts in zip(candidates, base, strict=True):
+        value = sum(part for _, part in parts)
+        sums[candidate.file.id] += value
+        known = best.get(candidate.file.id)
+        if known is None or (value, _reverse(candidate)) > (known[0], _reverse(known[1])):
+            best[candidate.file.id] = (value, candidate)
+    most = max(sums.values(), default=0.0)
+    return {file: (best[file][1], total / most) for file, total in sums.items()} if most else {}
+
+
+def _reverse(candidate: Candidate) -> tuple[int, int]:
+    return (-candidate.line_start, -candidate.line_end)
+
+
+class _Evidence:
+    """What the retrievers beside the lexical one found, by chunk."""
+
+    def __init__(self, found: Retrieved) -> None:
+        self._lexical = {one.chunk for one in found.lexical.ranked}
+        self._verbatim = {one.chunk: one for one in found.verbatim}
+        self._uses = {one.chunk: place for place, one in enumerate(found.uses)}
+        self._located = {one.chunk.id: (place, one.line) for place, one in reversed(list(enumerate(found.located)))}
+
+    def features(self, candidate: Candidate) -> Iterable[tuple[str, float]]:
+        """Literal texts, runs of words, uses."""
+        held = [self._verbatim[chunk.id] for chunk in candidate.chunks if chunk.id in self._verbatim]
+        if any(one.checked for one in held):
+            yield "literal", weights.LITERAL
+        run = max((one.words for one in held), default=0)
+        if run > 1:
+            yield "phrase", min(weights.PHRASE * run, weights.PHRASE_MOST)
+        places = [self._uses[chunk.id] for chunk in candidate.chunks if chunk.id in self._uses]
+        if places:
+            yield "uses", weights.USE * fuse.reciprocal(min(places))
+
+    def located(self, candidate: Candidate) -> int | None:
+        """Return the place of a candidate among the paths asked for."""
+        places = [self._located[chunk.id][0] for chunk in candidate.chunks if chunk.id in self._located]
+        return min(places, default=None)
+
+    def via(self, candidate: Candidate) -> tuple[str, ...]:
+        """Return the retrievers that found a candidate."""
+        ids = {chunk.id for chunk in candidate.chunks}
+        checks = (
+            ("symbol", candidate.definition is not None),
+            ("lexical", bool(ids & self._lexical)),
+            ("path", self.located(candidate) is not None),
+            ("literal", bool(ids & self._verbatim.keys())),
+            ("references", bool(ids & self._uses.keys())),
+        )
+        return tuple(name for name, yes in checks if yes)
+
+
+def _factors(plan: Plan, candidate: Candidate, total: float) -> Iterable[tuple[str, float]]:
+    """What lowers a candidate, as what each factor takes away."""
+    for name, factor in _penalties(plan, candidate):
+        yield name, total * (factor - 1)
+        total *= factor
+
+
+def _penalties(plan: Plan, candidate: Candidate) -> Iterable[tuple[str, float]]:
+    asked = plan.intents
+    for name, bit, factor in weights.PENALTIES:
+        if candidate.file.facts & bit and name not in asked:
+            yield name, factor
+    content = candidate.file.content
+    if content == "docs" and "docs" not in asked:
+        yield "docs", weights.DOCS
+    elif content == "config" and "config" not in asked:
+        yield "config", weights.CONFIG
+    elif content == "text" and "docs" not in asked:
+        yield "text", weights.TEXT
+    chunk = candidate.chunks[0] if candidate.chunks else None
+    if chunk is not None and chunk.kind == "imports":
+        yield "imports", weights.IMPORTS
+    elif candidate.definition is None and candidate.tokens < weights.TINY_TOKENS:
+        yield "tiny", weights.TINY
+    if candidate.definition is None and _reexports(candidate):
+        yield "re-export", weights.REEXPORT
+
+
+def _reexports(candidate: Candidate) -> bool:
+    base = candidate.file.path.rpartition("/")[2]
+    return base in ("__init__.py", "index.ts", "index.js", "mod.rs") and candidate.symbol is None
+
+
+def _tier(plan: Plan, evidence: _Evidence, candidate: Candidate) -> Iterable[tuple[str, float]]:
+    one = candidate.definition
+    if one is not None and one.coded and (plan.kind == "symbol" or candidate.order == 0):
+        step = weights.STEP * min(candidate.order + one.place, weights.STEPS)
+        if one.exact:
+            yield "exact symbol", weights.EXACT - step
+        else:
+            yield "near symbol", weights.FOLDED - step
+    elif one is not None:
+        scale = 1.0 if one.exact else 0.5
+        yield "definition", weights.DEFINITION * scale * (0.5 if candidate.order else 1.0)
+    place = evidence.located(candidate)
+    if place is not None:
+        yield "located", weights.LOCATED - weights.STEP * min(place, weights.STEPS)
+
+
+def _saturated(scored: Sequence[Scored]) -> list[Scored]:
+    """Let each further candidate of a file count half of the one before; tiers are not touched."""
+    seen: dict[int, int] = defaultdict(int)
+    found = []
+    for one in fuse.ordered(scored, lambda one: one.score, lambda one: one.candidate.place):
+        further = seen[one.candidate.file.id]
+        seen[one.candidate.file.id] += 1
+        loss = (one.score - one.tier) * (weights.SATURATION**further - 1)
+        if further and loss:
+            parts = (*one.parts, ("saturation", round(loss, 6)))
+            one = msgspec.structs.replace(one, score=one.score + loss, parts=parts)
+        found.append(one)
+    return fuse.ordered(found, lambda one: one.score, lambda one: one.candidate.place)
+
+
+def definition_order(
+    definitions: Sequence[Definition], files: Mapping[int, FileRow], announced: frozenset[int]
+) -> dict[int, int]:
+    """Return symbol id -> place among the definitions of the same asked name.
+
+    Source before tests and copies, bodies before announcements, by kind, exported before private, by path.
+    """
+    kinds: dict[str, int] = {kind: place for place, kind in enumerate(weights.KINDS)}
+    groups: dict[tuple[int, bool], list[Definition]] = defaultdict(list)
+    for one in definitions:
+        groups[one.place, one.exact].append(one)
+    found = {}
+    for group in groups.values():
+        group.sort(
+            key=lambda one: (
+                bool(files[one.symbol.file].facts & BESIDE),
+                one.symbol.id in announced,
+                kinds.get(one.symbol.kind, len(kinds)),
+                not one.symbol.exported,
+                files[one.symbol.file].path,
+                one.symbol.line_start,
+                one.symbol.definition_line,
+            )
+        )
+        found.update({one.symbol.id: place for place, one in enumerate(group)})
+    return found

@@ -1,0 +1,260 @@
+"""Plan -> what the index holds for it, retriever by retriever. Runs on a reader thread, in one snapshot.
+
+Each retriever asks the index a few times, looks at tables rather than text, and returns rows in an order that
+depends on content alone. What they are worth is decided in rank.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ctxd import words
+from ctxd.search import weights
+from ctxd.search.filters import Scope
+from ctxd.search.plan import Concept, Plan
+from ctxd.search.shapes import Name
+from ctxd.store import lexicon, read
+from ctxd.store.lexicon import Lexicon, Phrase, Ranked
+from ctxd.store.read import ChunkRow, FileRow, SymbolRow, Use
+from ctxd.store.snapshot import Snapshot
+
+# Chunks that BM25 passes on to be scored in full.
+WINDOW = 200
+# Entries of the full-text index that one question may walk; beyond it the commonest words are left out.
+_MAX_POSTINGS = 24_000
+_MAX_DEFINITIONS = 60
+_MAX_USES = 40
+_MAX_PHRASE = 24
+_MAX_CHECKED = 60
+
+
+class Definition(msgspec.Struct, frozen=True):
+    """A definition of a name that was asked for. `place` is the name's place in the plan.
+
+    `exact`: spelled as asked, with all its owners; else only its last segment or its letters but for case agree.
+    """
+
+    symbol: SymbolRow
+    place: int
+    exact: bool
+    coded: bool
+
+
+class Located(msgspec.Struct, frozen=True):
+    """A chunk at a path that was asked for; `line` is the asked line or 0."""
+
+    chunk: ChunkRow
+    line: int
+
+
+class Lexical(msgspec.Struct, frozen=True):
+    """The window: chunks with their BM25 score, and the share of the question that each speaks of."""
+
+    ranked: tuple[Ranked, ...]
+    coverage: Mapping[int, float]
+    ignored: tuple[str, ...] = ()
+
+
+class Verbatim(msgspec.Struct, frozen=True):
+    """A chunk that holds a literal of the question as it stands (`checked`), or a run of its words."""
+
+    chunk: int
+    words: int
+    checked: bool
+
+
+def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_count: int) -> Lexical:
+    """Return the best chunks by words and how much of the question each covers."""
+    concepts = [known for concept in plan.concepts if (known := _known(book, concept))]
+    kept = _affordable(book, concepts)
+    phrases = _phrases(kept, parts=not plan.exact)
+    found = lexicon.ranked(snapshot, phrases, weights.BM25, WINDOW, within=scope.chunks)
+    if not found and plan.exact:
+        parts = [Phrase((part,)) for part in words.parts(plan.names[0].segments[-1])]
+        found = lexicon.ranked(snapshot, parts, weights.BM25, WINDOW, within=scope.chunks, every=True)
+    ids = [one.chunk for one in found]
+    ignored = tuple(concept.text for concept in concepts if concept not in kept)
+    return Lexical(tuple(found), _coverage(snapshot, book, kept, ids, chunk_count), ignored)
+
+
+def _known(book: Lexicon, concept: Concept) -> Concept | None:
+    """Return the concept with those alternatives that can occur at all, None without any."""
+    possible = tuple(run for run in concept.alternatives if concept.prefix or _spread(book, run) > 0)
+    return msgspec.structs.replace(concept, alternatives=possible) if possible else None
+
+
+def _spread(book: Lexicon, run: Sequence[str]) -> int:
+    """Return in how many chunks a run of words can occur at most."""
+    return min((book.spread(stem) for word in run for stem in book.stems(word)), default=0)
+
+
+def _affordable(book: Lexicon, concepts: list[Concept]) -> list[Concept]:
+    """Leave out the commonest concepts when walking all of them would cost too much."""
+    costs = {concept.text: sum(_spread(book, run) for run in concept.alternatives) for concept in concepts}
+    left = _MAX_POSTINGS
+    kept: set[str] = set()
+    for concept in sorted(concepts, key=lambda one: (costs[one.text], one.text)):
+        left -= costs[concept.text]
+        if left < 0 and len(kept) >= 2:
+            break
+        kept.add(concept.text)
+    return [concept for concept in concepts if concept.text in kept]
+
+
+def _phrases(concepts: Sequence[Concept], *, parts: bool) -> list[Phrase]:
+    found = [
+        Phrase(run, prefix=concept.prefix)
+        for concept in concepts
+        if parts or not concept.part
+        for run in concept.alternatives
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _coverage(
+    snapshot: Snapshot, book: Lexicon, concepts: Sequence[Concept], ids: Sequence[int], chunk_count: int
+) -> dict[int, float]:
+    """Return the share of the concepts, rarer ones counting more, that each chunk of the window holds."""
+    counted = [concept for concept in concepts if not concept.part] or list(concepts)
+    total, found = 0.0, dict.fromkeys(ids, 0.0)
+    for concept in counted:
+        spread = max((_spread(book, run) for run in concept.alternatives), default=0)
+        weight = math.log(1 + chunk_count / (spread + 1))
+        total += weight
+        holders: set[int] = set()
+        for run in concept.alternatives:
+            holders.update(lexicon.holding(snapshot, Phrase(run, prefix=concept.prefix), ids))
+        for chunk in holders:
+            found[chunk] += weight
+    return {chunk: value / total for chunk, value in found.items()} if total else found
+
+
+def definitions(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Definition]:
+    """Return the definitions of the names asked for: the plan's order, exact before near ones."""
+    found: list[Definition] = []
+    for place, name in enumerate(plan.names):
+        coded = name.coded or plan.kind == "symbol"
+        rows = [row for row in _spelled(snapshot, name) if scope.takes(row)]
+        exact = [row for row in rows if _owned(snapshot, row, name)]
+        near = [] if exact or not coded else rows or [row for row in _folded(snapshot, name) if scope.takes(row)]
+        found += [Definition(row, place, True, coded) for row in exact]
+        found += [Definition(row, place, False, coded) for row in near]
+    known = {one.symbol.id for one in found}
+    if plan.kind != "path" and not plan.exact:
+        whole = read.named(snapshot, [plan.text], _MAX_DEFINITIONS) if len(plan.text) <= 200 else []
+        found += [
+            Definition(row, 0, row.kind != "section", False)
+            for row in whole
+            if row.id not in known and scope.takes(row) and " " in row.name
+        ]
+    return found
+
+
+def _spelled(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
+    spellings = {name.text, name.segments[-1], name.text.lstrip("@$"), name.text.rstrip("?!")}
+    return read.named(snapshot, spellings, _MAX_DEFINITIONS * 4)[: _MAX_DEFINITIONS * 4]
+
+
+def _folded(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
+    last = name.segments[-1].casefold()
+    parts = words.parts(name.segments[-1])
+    spellings = {last, last.strip("_"), "".join(parts), "_".join(parts), "-".join(parts)} - {""}
+    return read.folded(snapshot, spellings, _MAX_DEFINITIONS)
+
+
+def _owned(snapshot: Snapshot, row: SymbolRow, name: Name) -> bool:
+    """Whether a definition's owners (or its file's path) are the ones that a qualified name gives."""
+    if len(name.segments) == 1 or row.name == name.text:
+        return True
+    owners = [part for part in row.qualified_name.replace("::", ".").split(".") if part]
+    path = read.files(snapshot, [row.file])[row.file].path
+    place = path.rsplit(".", 1)[0].split("/")
+    asked = list(name.segments)
+    return any((place + owners)[-len(asked) :] == asked or owners[-len(asked) :] == asked for _ in (0,))
+
+
+def located(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Located]:
+    """Return the chunks at the paths and stack frames asked for, in the order asked."""
+    found: list[Located] = []
+    asked = [(frame.path, frame.line) for frame in plan.frames] or [(path.path, path.line) for path in plan.paths]
+    for path, line in asked:
+        for row in _files(snapshot, path)[:3]:
+            if scope.takes_file(row.id):
+                chunks = read.at(snapshot, row.id, line) if line else read.of_file(snapshot, row.id, 12)
+                found += [Located(chunk, line) for chunk in chunks]
+    return found
+
+
+def _files(snapshot: Snapshot, path: str) -> list[FileRow]:
+    """Return the indexed files that end in the longest possible ending of `path`; it may come from elsewhere."""
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    for start in range(min(len(parts), 12)):
+        rows = read.ending(snapshot, "/".join(parts[start:]), 4)
+        if rows:
+            return rows
+    return []
+
+
+def verbatim(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Verbatim]:
+    """Return the chunks that hold literal parts of the question, or runs of its words, longest first."""
+    found: dict[int, Verbatim] = {}
+    for literal in plan.literals:
+        for chunk in _literal(snapshot, literal, scope):
+            found.setdefault(chunk, Verbatim(chunk, len(words.WORD.findall(literal)), True))
+    for run in plan.fragments:
+        if len(run) < 3 or any(one.words >= len(run) for one in found.values()):
+            continue
+        for ranked in lexicon.ranked(snapshot, [Phrase(run)], weights.BM25, _MAX_PHRASE, within=scope.chunks):
+            found.setdefault(ranked.chunk, Verbatim(ranked.chunk, len(run), False))
+    return list(found.values())
+
+
+def _literal(snapshot: Snapshot, literal: str, scope: Scope) -> list[int]:
+    run = tuple(words.expand(literal).split())
+    if not run:
+        return _scanned(snapshot, literal, scope)
+    ranked = lexicon.ranked(snapshot, [Phrase(run)], weights.BM25, _MAX_CHECKED, within=scope.chunks)
+    if not ranked and len(run) > 1:
+        phrases = [Phrase((word,)) for word in run]
+        ranked = lexicon.ranked(snapshot, phrases, weights.BM25, _MAX_CHECKED, within=scope.chunks, every=True)
+    rows = read.chunks(snapshot, [one.chunk for one in ranked])
+    sought = literal.encode("utf-8", "replace")
+    texts: dict[int, bytes] = {}
+    kept = []
+    for one in ranked:
+        row = rows[one.chunk]
+        if row.file not in texts:
+            texts[row.file] = read.text(snapshot, row.file)
+        if sought in texts[row.file][row.byte_start : row.byte_end]:
+            kept.append(one.chunk)
+    return kept
+
+
+def _scanned(snapshot: Snapshot, literal: str, scope: Scope) -> list[int]:
+    """Look for a text without words, an operator say, in every file; the first chunk of each file that holds it."""
+    sought = literal.encode("utf-8", "replace")
+    found: list[int] = []
+    for file, text in read.every_text(snapshot, scope.files):
+        offset = text.find(sought)
+        if offset >= 0:
+            line = text.count(b"\n", 0, offset) + 1
+            found += [row.id for row in read.at(snapshot, file, line) if scope.takes_chunk(row.id)]
+        if len(found) >= _MAX_PHRASE:
+            break
+    return found
+
+
+def uses(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Use]:
+    """Return where the names asked for are used, if that is the question."""
+    if "usage" not in plan.intents:
+        return []
+    found: dict[int, Use] = {}
+    for name in plan.names:
+        if name.coded or plan.kind == "symbol":
+            for use in read.uses(snapshot, name.segments[-1], _MAX_USES):
+                if scope.takes_chunk(use.chunk):
+                    found.setdefault(use.chunk, use)
+    return list(found.values())

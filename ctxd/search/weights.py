@@ -1,0 +1,77 @@
+"""Every number that decides an order, in one place. Each has the name under which `--explain` prints its share.
+
+Values are in units of the best lexical score of the window, so that they mean the same in every repository.
+"""
+
+from __future__ import annotations
+
+from ctxd.model import SymbolKind
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+
+# bm25() weights of the columns path, name, context, body.
+BM25 = (2.0, 3.0, 1.0, 1.0)
+
+# Tiers: far above any sum of the features below, so that their order never inverts.
+EXACT = 1000.0  # a definition of a name that was asked for, spelled so
+LOCATED = 800.0  # a path and line that was asked for, a stack frame
+FOLDED = 400.0  # the same name but for case, or without its owners
+STEP = 10.0  # between definitions of one name
+STEPS = 30
+
+# Features, added.
+COVERAGE = 2.0  # times the lexical share: up to three times as much with every word of the question
+COVERAGE_POWER = 1.5
+PATH = 1.0  # share of the question that is in the file's stem and folder
+STEM = 0.5  # share of the file's stem that is in the question
+NAME = 0.6  # share of the definition's name that is in the question
+DEFINITION = 1.5  # defines a capitalised word of the question
+COHERENCE = 0.2  # how much of the file speaks of the question
+PHRASE = 0.25  # for each word of a run of the question's words, found in a row
+PHRASE_MOST = 3.0
+LITERAL = 4.0  # holds a quoted text as it stands
+USE = 3.0  # uses the name that the question asks the uses of
+FAN_IN = 0.1  # used from many files
+KIND = 0.1
+
+# Factors, multiplied in: below what they repeat, unless the question asks for them.
+PENALTIES: tuple[tuple[str, int, float], ...] = (
+    ("tests", TEST, 0.3),
+    ("legacy", LEGACY, 0.3),
+    ("examples", EXAMPLE, 0.3),
+    ("generated", GENERATED, 0.4),
+    ("vendored", VENDORED, 0.4),
+    ("stubs", STUB, 0.7),
+)
+DOCS = 0.6
+CONFIG = 0.6
+TEXT = 0.7
+REEXPORT = 0.5
+IMPORTS = 0.5
+TINY = 0.75
+TINY_TOKENS = 12
+SATURATION = 0.5
+
+# Reciprocal ranks: small enough that first places count, large enough that no list decides alone.
+RRF_K = 60
+
+# The order of kinds among definitions of one name, and their share of KIND.
+KINDS: tuple[SymbolKind, ...] = (
+    "class",
+    "struct",
+    "interface",
+    "trait",
+    "enum",
+    "type",
+    "function",
+    "method",
+    "macro",
+    "module",
+    "route",
+    "constant",
+    "field",
+    "variable",
+    "environment",
+    "test",
+    "key",
+    "section",
+)
