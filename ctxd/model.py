@@ -89,7 +89,8 @@ class Listing(msgspec.Struct, frozen=True):
     """What discovery found below a directory. `directory` "" = the whole worktree.
 
     `ignored` counts files left out by rules where known (0 outside a first look), with the rule that hid most in
-    `ignored_by`. `nested` are roots of nested repositories.
+    `ignored_by`. `nested` are roots of nested repositories. `note` is set when git did not answer and its
+    rules were applied without it.
     """
 
     directory: str
@@ -98,6 +99,7 @@ class Listing(msgspec.Struct, frozen=True):
     not_utf8: int = 0
     ignored: int = 0
     ignored_by: str = ""
+    note: str = ""
 
 
 SymbolKind = Literal[

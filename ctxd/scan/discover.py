@@ -1,13 +1,29 @@
-"""List the files of a worktree that are to be indexed. Runs in the scan thread; nothing is read but ignore files."""
+"""List the files of a worktree that are to be indexed. Scan thread; no file is read but ignore files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import os
+import time
+from collections.abc import Callable
 
 import msgspec
 
 from ctxd.model import Listed, Listing
+from ctxd.scan.descent import Descent
+from ctxd.scan.git import GitFailed
+from ctxd.scan.ownership import GitOwner, loaded
+from ctxd.scan.place import Judge, Place
 from ctxd.scan.rules import Rules
+from ctxd.scan.walk import Walk
+
+__all__ = ["Rules", "discover", "unwatched"]
+
+# Times of files come from a clock that ticks every 1 to 10 ms, and lags behind ours by that much.
+TICK_NS = 20_000_000
+# The second pass sees what changed during the first; the third, rules in directories that the second found.
+PASSES = 3
+# Files counted in ignored directories when nothing else is there to index.
+COUNTED = 10_000
 
 
 def unwatched(directory: str) -> object:
@@ -15,20 +31,76 @@ def unwatched(directory: str) -> object:
     return directory
 
 
-class Looked(msgspec.Struct, frozen=True):
-    """What single paths are now: files to index or record, and paths that are none."""
+def discover(root: str, rules: Rules, directory: str = "", watch: Callable[[str], object] = unwatched) -> Listing:
+    """List the worktree, or what is below one directory of it, sorted by path.
 
-    found: tuple[Listed, ...]
-    gone: tuple[str, ...]
+    `watch` is called for each directory before that is read: what happens there later is an event, so nothing falls
+    between. A directory that is missing, ignored or no directory of this worktree comes back empty. Raises RootGone
+    when the root, or any directory for a passing reason, cannot be read.
+    """
+    judge = Judge(root, rules)
+    for _ in range(PASSES):
+        began_ns = time.time_ns() - TICK_NS
+        walk = Walk(judge, watch)
+        start, walk.note = _start(judge, directory)
+        if start is not None:
+            walk.run(start)
+        if walk.newest_ns < began_ns:
+            break
+    ignored, rule = _ignored(root, walk) if not walk.files and not directory else (0, "")
+    return Listing(
+        directory=directory,
+        files=_limited(sorted(walk.files, key=lambda listed: listed.path), rules.max_files),
+        nested=tuple(sorted(walk.nested)),
+        not_utf8=walk.not_utf8,
+        ignored=ignored,
+        ignored_by=rule,
+        note=walk.note,
+    )
 
 
-def discover(
-    root: str, rules: Rules, directory: str = "", watch: Callable[[str], object] = unwatched
-) -> Listing:
-    """List the worktree, or what is below one directory of it; call `watch` for a directory before listing it."""
-    raise NotImplementedError
+def _start(judge: Judge, directory: str) -> tuple[Place | None, str]:
+    """Return the place to walk from, its owner loaded with git's listing, and a note when git failed."""
+    note = ""
+    try:
+        place = Descent(judge).place(directory)
+        if place is None or not isinstance(place.owner, GitOwner):
+            return place, ""
+        owner, note = loaded(place.owner, directory)
+        if owner is place.owner:
+            assert isinstance(owner, GitOwner)
+            held = directory in owner.listed or directory in owner.directories or owner.base == f"{directory}/"
+            ignored = bool(directory) and not held and bool(owner.ignored_now([directory]))
+            return (None if ignored else place), ""
+    except GitFailed as failed:
+        note = failed.message
+    return Descent(judge, use_git=False).place(directory), note
 
 
-def look(root: str, rules: Rules, paths: Sequence[str], known: Collection[str]) -> Looked:
-    """Say what single paths are now; only those not in `known` are held against the ignore rules."""
-    raise NotImplementedError
+def _ignored(root: str, walk: Walk) -> tuple[int, str]:
+    """Count what the rules left out of a tree of which nothing is left, and name the rule that hid most."""
+    count = walk.ignored.copy()
+    room = COUNTED
+    for directory, rule in walk.hidden.items():
+        for _, folders, names in os.walk(os.path.join(root, directory)):
+            folders[:] = [folder for folder in folders if folder != ".git"]
+            count[rule] += min(len(names), room)
+            room -= min(len(names), room)
+            if not room:
+                break
+    if not count:
+        return 0, ""
+    most = max(sorted(count), key=lambda rule: count[rule])
+    return count.total(), most
+
+
+def _limited(files: list[Listed], max_files: int) -> tuple[Listed, ...]:
+    """Turn away the files past the limit, by the order of paths."""
+    if len(files) <= max_files:
+        return tuple(files)
+    kept = 0
+    for at, listed in enumerate(files):
+        kept += not listed.skip
+        if kept > max_files and not listed.skip:
+            files[at] = msgspec.structs.replace(listed, skip="too many files")
+    return tuple(files)
