@@ -1,6 +1,6 @@
 """Is an index file what this program wrote? Inspection at attach, the full check for `ctx doctor`.
 
-Nothing repairs a damaged file: it is set aside (driver.set_aside) and a new one is filled, mostly from the
+Nothing repairs a damaged file: it is set aside and a new one is filled, mostly from the
 cache.
 """
 
@@ -13,6 +13,7 @@ from typing import Literal
 import apsw
 import msgspec
 
+from ctxd.store import driver
 from ctxd.store.driver import IndexDamaged, create, open_reader, translated
 from ctxd.store.schema import SCHEMA, SCHEMA_VERSION
 from ctxprotocol.errors import IndexUnusable
@@ -57,6 +58,17 @@ def inspect(path: str, maker: str) -> Verdict:
         return Verdict("good")  # in use by another program, and it could begin to read it
     except IndexDamaged as error:
         return Verdict("damaged", error.message)
+
+
+def set_aside(path: str) -> str:
+    """Rename a damaged index file to *.damaged, after writer.close; return that name. One is kept per
+    worktree."""
+    return driver.set_aside(path)
+
+
+def remove_index(path: str) -> None:
+    """Remove an index file with its log, after writer.close and readers.forget."""
+    driver.remove(path)
 
 
 def check(connection: apsw.Connection) -> tuple[str, ...]:

@@ -80,6 +80,8 @@ class Applied(msgspec.Struct, frozen=True):
 
 # Work between two yields; with the last step before the look at the clock a slice stays under 50 ms.
 _SLICE_S = 0.025
+# Encoded facts that are held before they go in.
+_WINDOW_BYTES = 8 << 20
 _decode = msgspec.msgpack.Decoder(ParsedFile).decode
 
 
@@ -99,7 +101,7 @@ class _Row(msgspec.Struct, frozen=True):
 def apply(connection: WriterConnection, changes: Sequence[Change], cache: Cache) -> Generator[None, None, Applied]:
     """Replace the rows of the changed files and add 1 to the generation if any row of content changed.
 
-    A path occurs once in `changes`. Raises what SQLite raises; the caller rolls back.
+    Later changes of a path win. Raises what SQLite raises; the caller rolls back.
     """
     batch = _Batch(connection, cache)
     slice_ends = time.monotonic() + _SLICE_S
@@ -113,14 +115,22 @@ def apply(connection: WriterConnection, changes: Sequence[Change], cache: Cache)
     return Applied(generation, len(batch.files), tuple(batch.missing))
 
 
+class _New(msgspec.Struct, frozen=True):
+    """A file that goes in once the rows that it replaces have gone."""
+
+    put: Put
+    blob: bytes
+
+
 class _Batch:
-    """One batch while it is applied: first all that goes, then all that comes (see Rows.remove)."""
+    """One batch while it is applied: in windows, first what goes, then what comes (see Rows.remove)."""
 
     def __init__(self, connection: WriterConnection, cache: Cache) -> None:
         self._connection = connection
         self._cache = cache
         self._rows = Rows(connection)
-        self._coming: list[tuple[Put, bytes] | Skip] = []
+        self._coming: dict[str, _New | Skip] = {}
+        self._coming_bytes = 0
         self.files: set[str] = set()
         self.missing: list[str] = []
 
@@ -128,31 +138,48 @@ class _Batch:
         """Apply the changes; yields where a slice may end."""
         for change in changes:
             match change:
-                case Put():
-                    self._put(change)
-                case Touch():
-                    self._touch(change)
-                case Skip():
-                    self._skip(change)
-                case Remove():
-                    self._remove(self._find(change.path))
                 case RemoveBelow():
+                    yield from self._insert()
                     yield from self._remove_below(change.directory)
+                case Put() | Touch() | Skip() | Remove():
+                    if change.path in self._coming or self._coming_bytes > _WINDOW_BYTES:
+                        yield from self._insert()
+                    self._change(change)
                 case _:
                     assert_never(change)
             yield
-        for new in self._coming:
+        yield from self._insert()
+
+    def _change(self, change: Put | Touch | Skip | Remove) -> None:
+        row = self._find(change.path)
+        match change:
+            case Put():
+                self._put(change, row)
+            case Touch():
+                self._touch(change, row)
+            case Skip():
+                self._skip(change, row)
+            case Remove():
+                self._remove(row)
+            case _:
+                assert_never(change)
+
+    def _insert(self) -> Generator[None]:
+        """Insert what is coming."""
+        coming, self._coming, self._coming_bytes = self._coming, {}, 0
+        for new in coming.values():
             match new:
                 case Skip():
                     self._rows.skip(new.path, new.stat, new.reason, new.digest, new.hashed_ns)
-                case put, blob:
-                    parsed = _decode(blob)
+                case _New():
+                    put, parsed = new.put, _decode(new.blob)
                     note = put.note or parsed.note
                     yield from self._rows.put(put.path, put.stat, put.digest, put.hashed_ns, parsed, note)
+                case _:
+                    assert_never(new)
             yield
 
-    def _put(self, put: Put) -> None:
-        row = self._find(put.path)
+    def _put(self, put: Put, row: _Row | None) -> None:
         same = row is not None and row.digest == put.digest
         if row is not None and same and not row.skip and row.note == put.note:
             self._update_stat(row, put.stat, put.hashed_ns)
@@ -168,23 +195,22 @@ class _Batch:
                 return
         self._remove(row)
         self.files.add(put.path)
-        self._coming.append((put, blob))
+        self._coming[put.path] = _New(put, blob)
+        self._coming_bytes += len(blob)
 
-    def _touch(self, touch: Touch) -> None:
-        row = self._find(touch.path)
+    def _touch(self, touch: Touch, row: _Row | None) -> None:
         if row is None or row.digest != touch.digest:
             self.missing.append(touch.path)
         else:
             self._update_stat(row, touch.stat, touch.hashed_ns)
 
-    def _skip(self, skip: Skip) -> None:
-        row = self._find(skip.path)
+    def _skip(self, skip: Skip, row: _Row | None) -> None:
         if row is not None and row.skip == skip.reason and row.digest == skip.digest:
             self._update_stat(row, skip.stat, skip.hashed_ns)
             return
         self._remove(row)
         self.files.add(skip.path)
-        self._coming.append(skip)
+        self._coming[skip.path] = skip
 
     def _remove_below(self, directory: str) -> Generator[None]:
         # `0` is the byte after `/`: all paths that begin with the directory and a slash.
