@@ -50,13 +50,13 @@ def limit(request: Filtered) -> int:
     return request.limit or LISTED
 
 
-def stats(view: View, *, omitted: int = 0, files_indexed: int = 0) -> Stats:
+def stats(view: View, *, files_indexed: int, omitted: int = 0, strategies: tuple[str, ...] = ()) -> Stats:
     """Return the figures of a list that was read until now."""
     spent = (time.perf_counter_ns() - view.started_ns) / 1e6
     return Stats(
         search_ms=spent,
         total_ms=spent,
-        strategies_used=("symbol",),
+        strategies_used=strategies,
         files_indexed=files_indexed,
         files_pending=view.freshness.pending,
         omitted=omitted,

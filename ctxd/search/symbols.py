@@ -47,7 +47,7 @@ def symbols(snapshot: Snapshot, request: Symbols, view: View) -> Answer:
         query=request.pattern,
         root=view.root,
         hits=tuple(map(places.hit, shown)),
-        stats=scope.stats(view, omitted=omitted, files_indexed=catalog.files_count(snapshot)),
+        stats=scope.stats(view, omitted=omitted, files_indexed=catalog.files_count(snapshot), strategies=("symbol",)),
         freshness=view.freshness,
         generation=snapshot.generation,
     )
