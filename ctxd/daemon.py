@@ -101,7 +101,6 @@ class _Daemon:
             cache=writer.cache,
             scan=self._scan,
             maker=maker(settings),
-            state_directory=instance.state_directory,
         )
         self._worktrees = Worktrees(machinery, config.last_good, open_watcher, _home())
         self._server = Server(self._handle, self._stop, log_path(instance.state_directory))

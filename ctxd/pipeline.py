@@ -7,25 +7,25 @@ it and takes the lock only to compare once more and to move the pointer.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Executor, Future
 from typing import TypeVar
 
 import msgspec
 
 from ctxd.model import Batch, Listing
 from ctxd.parse.pool import Pool
-from ctxd.scan.discover import Rules
+from ctxd.scan.rules import Rules
 from ctxd.store import catalog
 from ctxd.store.cache import Cache
+from ctxd.store.driver import WriterConnection
 from ctxd.store.integrity import create_index, inspect, remove_index, set_aside
 from ctxd.store.marks import is_complete, mark_complete
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.snapshot import Snapshot
-from ctxd.store.write import Change, Put, Remove, Skip, Touch, apply
+from ctxd.store.write import Applied, Change, Put, Remove, Skip, Touch, apply
 from ctxd.store.writer import Writer
 from ctxd.survey import READ_S, Survey, Surveyor, Watch
 from ctxd.writes import Writes, changes_for
@@ -47,7 +47,6 @@ class Machinery(msgspec.Struct, frozen=True, eq=False):
     cache: Cache
     scan: Executor
     maker: str
-    state_directory: str
 
 
 class Pipeline:
@@ -118,7 +117,7 @@ class Pipeline:
     async def rebuild(self, watch: Watch) -> None:
         """Fill a new file from the sources alone, compare it once more, and move the pointer to it."""
         name = await self._new_file()
-        path = self._absolute(name)
+        path = self._machinery.registry.absolute(name)
         whole = Batch(reconcile=True)
         survey = await self._surveyor.survey(whole, path, self._paths, watch)
         await self._bring_up(survey, path, in_parts=True, reuse=False)
@@ -144,11 +143,8 @@ class Pipeline:
     async def _new_file(self) -> str:
         """Make the next empty index file; return its name relative to the state directory."""
         name = self._machinery.registry.next_index_file(self.root)
-        await self._in_scan(lambda: create_index(self._absolute(name), self._machinery.maker))
+        await self._in_scan(lambda: create_index(self._machinery.registry.absolute(name), self._machinery.maker))
         return name
-
-    def _absolute(self, name: str) -> str:
-        return os.path.join(self._machinery.state_directory, name)
 
     async def _begin_anew(self, old: str, *, damaged: bool) -> None:
         if old:
@@ -162,7 +158,7 @@ class Pipeline:
     async def _switch(self, name: str) -> None:
         """Move the pointer; the former file goes when its last reader is done."""
         await self._machinery.registry.set_index(self.root, name)
-        old, self.index_path = self.index_path, self._absolute(name)
+        old, self.index_path = self.index_path, self._machinery.registry.absolute(name)
         self.complete = await self.read(is_complete, READ_S)
         self._paths = set(await self.read(catalog.known_files, READ_S))
         if old and old != self.index_path:
@@ -198,8 +194,12 @@ class Pipeline:
     async def _apply(self, path: str, changes: Sequence[Change], urgent: bool) -> tuple[str, ...]:
         """Commit `changes` as one transaction; return the paths that must be parsed anew."""
         cache = self._machinery.cache
-        job = self._machinery.writer.submit(path, lambda connection: apply(connection, changes, cache), urgent=urgent)
-        applied = await asyncio.wrap_future(job)
+
+        def job(connection: WriterConnection) -> Generator[None, None, Applied]:
+            return apply(connection, changes, cache)
+
+        queued: Future[Applied] = self._machinery.writer.submit(path, job, urgent=urgent)
+        applied = await asyncio.wrap_future(queued)
         if path == self.index_path:
             self._note(changes)
             self.generation = applied.generation
@@ -216,8 +216,9 @@ class Pipeline:
             elif isinstance(change, Put | Skip | Touch):
                 self._paths.add(change.path)
 
-    async def _write_job(self, path: str, job: Callable[..., None]) -> None:
-        await asyncio.wrap_future(self._machinery.writer.submit(path, job, urgent=True))
+    async def _write_job(self, path: str, job: Callable[[WriterConnection], None]) -> None:
+        queued: Future[None] = self._machinery.writer.submit(path, job, urgent=True)
+        await asyncio.wrap_future(queued)
 
     async def _in_scan(self, function: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._machinery.scan, function)

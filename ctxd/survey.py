@@ -14,10 +14,11 @@ from typing import TypeVar
 import msgspec
 
 from ctxd.model import Batch, Known, Listing
-from ctxd.scan.discover import Rules, discover
+from ctxd.scan.discover import discover
 from ctxd.scan.git import Repository
 from ctxd.scan.look import look
 from ctxd.scan.reconcile import reconcile
+from ctxd.scan.rules import Rules
 from ctxd.store import catalog
 from ctxd.store.readers import Readers
 from ctxd.store.write import Change, Remove, Skip

@@ -7,6 +7,7 @@ first, and never while a request is in it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
@@ -14,11 +15,11 @@ from typing import TypeVar
 from ctxd import roots
 from ctxd.config import Config
 from ctxd.pipeline import Machinery, Pipeline
-from ctxd.scan.discover import Rules
 from ctxd.scan.git import Repository
+from ctxd.scan.rules import Rules
 from ctxd.store.integrity import remove_index
 from ctxd.worktree import OpenWatcher, Worktree
-from ctxprotocol.errors import RepoUnknown
+from ctxprotocol.errors import IndexUnusable, RepoUnknown
 from ctxprotocol.messages import InWorktree
 
 T = TypeVar("T")
@@ -67,7 +68,8 @@ class Worktrees:
                 if worktree is None:
                     worktree = self.open[root] = await self._open(root)
             self.open.move_to_end(root)
-            await self.machinery.registry.touch(root)
+            with contextlib.suppress(IndexUnusable):  # a full disk must not keep a question from its answer
+                await self.machinery.registry.touch(root)
             await self._close_surplus()
         except BaseException:
             self.leave(root)
