@@ -41,7 +41,6 @@ class Row:
 
 LEAVES = ("ctxd.model", "ctxd.state", "ctxd.words", "ctxd.tokens")
 ERRORS = "ctxprotocol.errors"
-WORKTREE_TOO = ("ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES)
 DATABASES = ("apsw", "sqlite3")
 ROOM = "rooms below the pipeline know values only, so that each can be read, tested and replaced alone"
 
@@ -80,9 +79,7 @@ TABLE = (
         "the client is thin, blocking, and never opens the database",
         never=("asyncio", "ctxd", "tree_sitter", *DATABASES),
     ),
-    Row(
-        "ctxd.model", (), "values that every room shares depend on none", ("__future__", "typing", "msgspec")
-    ),
+    Row("ctxd.model", (), "values that every room shares depend on none", ("__future__", "typing", "msgspec")),
     Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
@@ -110,55 +107,63 @@ TABLE = (
     Row(
         "ctxd.search",
         (
-            "ctxd.search",
-            "ctxd.store.read",
-            "ctxd.store.catalog",
-            "ctxd.store.schema",
-            "ctxd.store.snapshot",
-            "ctxd.render",
-            "ctxprotocol",
-            *LEAVES,
+            *("ctxd.search", "ctxd.store.read", "ctxd.store.catalog", "ctxd.store.lexicon", "ctxd.store.schema"),
+            *("ctxd.store.snapshot", "ctxd.render", "ctxprotocol", *LEAVES),
         ),
         "search reads one snapshot: it neither writes nor waits",
         never=("asyncio",),
     ),
-    Row(
-        "ctxd.pipeline",
-        ("ctxd.scan", "ctxd.parse.pool", "ctxd.store", *LEAVES, ERRORS),
-        "from a batch to committed rows, and no further",
+    *(
+        Row(
+            module,
+            ("ctxd.survey", "ctxd.writes", "ctxd.scan", "ctxd.parse.pool", "ctxd.store", "ctxprotocol", *LEAVES),
+            "from a batch to committed rows, and no further",
+            never=("ctxd.watch", "tree_sitter"),
+        )
+        for module in ("ctxd.pipeline", "ctxd.survey", "ctxd.writes")
     ),
     *(
         Row(
             module,
-            ("ctxd.worktree", "ctxd.watch", "ctxd.pipeline", "ctxd.store", "ctxd.scan", *WORKTREE_TOO),
+            (
+                *("ctxd.worktree", "ctxd.watch", "ctxd.pipeline", "ctxd.survey", "ctxd.store", "ctxd.scan"),
+                *("ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES),
+            ),
             "the state of each worktree; questions are not its business",
+            never=("ctxd.search", *DATABASES),
         )
         for module in ("ctxd.worktree", "ctxd.worktrees")
     ),
     Row(
         "ctxd.handlers",
         (
-            "ctxd.worktrees",
-            "ctxd.search",
-            "ctxd.render",
-            "ctxd.store.readers",
-            "ctxd.store.catalog",
-            "ctxd.config",
-            "ctxprotocol",
-            *LEAVES,
+            *("ctxd.worktrees", "ctxd.worktree", "ctxd.roots", "ctxd.condition", "ctxd.config", "ctxd.search"),
+            *("ctxd.render", "ctxd.store.readers", "ctxd.store.snapshot", "ctxd.store.catalog", "ctxd.store.driver"),
+            *("ctxprotocol", *LEAVES),
         ),
         "a handler asks the rooms; it does not reach behind them",
+        never=DATABASES,
+    ),
+    Row(
+        "ctxd.condition",
+        (
+            *("ctxd.instance", "ctxd.server", "ctxd.worktrees", "ctxd.worktree", "ctxd.parse.pool"),
+            *("ctxprotocol", *LEAVES),
+        ),
+        "what the daemon says of itself: it looks, and changes nothing",
+        never=DATABASES,
     ),
     Row("ctxd.roots", ("ctxprotocol", *LEAVES), "which directory a request is about, by stats alone"),
     Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
     Row("ctxd.instance", ("ctxprotocol",), "the lock is taken before anything heavy is loaded"),
     Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),
+    Row("ctxd.daemon", ("ctxd", "ctxprotocol"), "the composition root knows all"),
     Row("ctxd.__main__", ("ctxd.main",), "an entry point"),
 )
 
 # Nobody imports the composition root: what two modules need lies below it.
-IMPORTED_BY_NONE = ("ctxd.main", "ctxclient.fast")
-ENTRY_POINTS = ("ctxd.__main__", "ctxclient.__main__")
+IMPORTED_BY_NONE = ("ctxd.main", "ctxd.daemon", "ctxclient.fast")
+ENTRY_POINTS = ("ctxd.__main__", "ctxd.main", "ctxclient.__main__")
 
 
 def modules() -> dict[str, Path]:

@@ -17,7 +17,7 @@ TREE_FILES = 5_000
 
 def overflow(size: Size, seed: int, bin: str) -> Row:
     """Each round overflows the event queue for certain, then asks for what was edited, deleted, made."""
-    row = Row("R03", "overflow storm: SIGSTOP, new files, SIGCONT", seed)
+    row = Row("R03", "overflow storm: SIGSTOP, new files, SIGCONT", seed, unfresh_share=1.0)
     with open(QUEUE) as file:
         # A new file is three events: created, written, closed.
         new_files = max(9_000, int(file.read()) // 3 + 500)
