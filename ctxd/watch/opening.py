@@ -1,0 +1,26 @@
+"""Choose the watcher for a worktree. Runs on the loop, when a worktree is opened or after events were lost."""
+
+from __future__ import annotations
+
+import errno
+import sys
+
+from ctxd.watch.unwatched import Unwatched
+from ctxd.watch.watcher import Watcher
+
+
+def open_watcher(root: str) -> Watcher:
+    """Return a watcher of `root` without any watch yet; one that proves nothing where the system has no better."""
+    if sys.platform != "linux":
+        return Unwatched(root, "no event queue on this platform")
+    # Importing it elsewhere fails.
+    from ctxd.watch.inotify import InotifyWatcher
+
+    try:
+        return InotifyWatcher(root)
+    except OSError as error:
+        if error.errno == errno.EMFILE:
+            return Unwatched(
+                root, "inotify instances exhausted: raise sysctl fs.inotify.max_user_instances or the open-files limit"
+            )
+        return Unwatched(root, f"inotify is not available: {error.strerror}")
