@@ -35,6 +35,8 @@ def outline(snapshot: Snapshot, request: Outline, view: View, path: str) -> Answ
 
 def indexed(snapshot: Snapshot, path: str) -> FileRow:
     """Return what the index has of `path`; raise FileNotIndexed, with the reason where it is known."""
+    if any("\ud800" <= char <= "\udfff" for char in path):
+        raise FileNotIndexed(f"not indexed: {escape.path(path)} (name is not UTF-8)")
     row = catalog.file(snapshot, path)
     if row is None:
         raise FileNotIndexed(f"not in the index: {escape.path(path)}", "ctx files lists what is indexed")

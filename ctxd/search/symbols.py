@@ -57,9 +57,9 @@ def symbols(snapshot: Snapshot, request: Symbols, view: View) -> Answer:
 
 
 def _all(snapshot: Snapshot, within: str | None, request: Symbols) -> tuple[list[Defined], int]:
-    rows: Iterator[Defined] = (one for one in catalog.every(snapshot, within) if _is_kind(one, request.kind))
+    rows = catalog.every(snapshot, kind=request.kind, scope=within)
     shown = list(itertools.islice(rows, scope.limit(request)))
-    return shown, sum(1 for _ in rows)
+    return shown, catalog.total(snapshot, kind=request.kind, scope=within) - len(shown)
 
 
 def _is_kind(one: Defined, kind: str) -> bool:
@@ -90,7 +90,9 @@ def _matched(snapshot: Snapshot, pattern: str, within: str | None) -> list[Defin
             def accept(name: str, whole: globs.Accept = whole, inner: globs.Accept = inner) -> bool:
                 return whole(name) or inner(name)
 
-        found = catalog.matching(snapshot, accept, qualified=qualified, scope=within)
+        # Case that is not ASCII folds in many ways: without case every name is tried.
+        literal = "" if folded else globs.literal(dotted)
+        found = catalog.matching(snapshot, accept, qualified=qualified, literal=literal, scope=within)
         if found:
             return sorted(found, key=lambda one: (_beside(one), one.path, one.symbol.line_start))
     return []

@@ -165,16 +165,23 @@ def named(snapshot: Snapshot, name: str, *, folded: bool, scope: str | None = No
 
 
 def matching(
-    snapshot: Snapshot, accept: Callable[[str], bool], *, qualified: bool, scope: str | None = None
+    snapshot: Snapshot, accept: Callable[[str], bool], *, qualified: bool, literal: str = "", scope: str | None = None
 ) -> list[Defined]:
-    """Return the definitions whose name, or qualified name, `accept` takes; by path and line."""
+    """Return the definitions whose name, or qualified name, `accept` takes; by path and line.
+
+    `literal` is a piece that each of them holds: it spares most names the test.
+    """
     execute = snapshot.connection.execute
     if qualified:
-        rows = execute("SELECT s.id, s.qualified_name FROM symbols s WHERE " + _IN_SCOPE, {"scope": scope})
+        rows = execute(
+            f"SELECT s.id, s.qualified_name FROM symbols s WHERE instr(s.qualified_name, :literal) AND {_IN_SCOPE}",
+            {"literal": literal, "scope": scope},
+        )
         ids = [number for number, name in rows if accept(name)]
         condition = "s.id IN (SELECT value FROM json_each(:ids))"
     else:
-        ids = [number for number, name in execute("SELECT id, name FROM names") if accept(name)]
+        rows = execute("SELECT id, name FROM names WHERE instr(name, ?)", (literal,))
+        ids = [number for number, name in rows if accept(name)]
         condition = f"s.name_id IN (SELECT value FROM json_each(:ids)) AND {_IN_SCOPE}"
     found = execute(f"{_DEFINED} WHERE {condition} {_IN_ORDER}", {"ids": json.dumps(ids), "scope": scope})
     return sorted(map(_defined, found), key=lambda one: one.path)
@@ -186,17 +193,25 @@ def outline(snapshot: Snapshot, path: str) -> list[Defined]:
     return list(map(_defined, rows))
 
 
-def every(snapshot: Snapshot, scope: str | None = None) -> Iterator[Defined]:
+def total(snapshot: Snapshot, *, kind: str = "", scope: str | None = None) -> int:
+    """Return how many definitions there are, of one kind where it is named."""
+    statement = f"SELECT count(*) FROM symbols s WHERE (:kind = '' OR s.kind = :kind) AND {_IN_SCOPE}"
+    return int(snapshot.connection.execute(statement, {"kind": kind, "scope": scope}).get)
+
+
+def every(snapshot: Snapshot, *, kind: str = "", scope: str | None = None) -> Iterator[Defined]:
     """Give all definitions lazily: those of the source before those beside it, by path and line."""
     execute = snapshot.connection.execute
     order = execute(
         "SELECT id FROM files s WHERE skip = '' AND "
         + _IN_SCOPE.replace("s.file_id", "s.id")
-        + " ORDER BY (facts & :beside) != 0, path",
-        {"scope": scope, "beside": BESIDE},
+        + " AND (:kind = '' OR id IN (SELECT file_id FROM symbols WHERE kind = :kind))"
+        " ORDER BY (facts & :beside) != 0, path",
+        {"scope": scope, "beside": BESIDE, "kind": kind},
     ).fetchall()
+    statement = f"{_DEFINED} WHERE s.file_id = :file AND (:kind = '' OR s.kind = :kind) {_IN_ORDER}"
     for (number,) in order:
-        yield from map(_defined, execute(f"{_DEFINED} WHERE s.file_id = ? {_IN_ORDER}", (number,)))
+        yield from map(_defined, execute(statement, {"file": number, "kind": kind}))
 
 
 def pieces(snapshot: Snapshot, path: str) -> list[Piece]:

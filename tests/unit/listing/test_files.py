@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import msgspec
@@ -51,12 +52,16 @@ def test_an_outline_of_nothing_says_what_else_to_ask() -> None:
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("logo.png", "not indexed: logo.png (binary)"), ("a b.py", 'not in the index: "a b.py"')],
+    [
+        ("logo.png", "not indexed: logo.png (binary)"),
+        ("a b.py", 'not in the index: "a b.py"'),
+        ("bad\udcff.py", 'not indexed: "bad\\xff.py" (name is not UTF-8)'),
+    ],
 )
 def test_a_file_that_is_not_indexed_is_an_error_with_its_reason(path: str, said: str) -> None:
     """Skipped or unknown, and which of the two."""
     with pytest.raises(FileNotIndexed) as error:
-        outline(shop().snapshot, Outline(directory=directory(), file=path.encode()), view(), path)
+        outline(shop().snapshot, Outline(directory=directory(), file=os.fsencode(path)), view(), path)
 
     assert error.value.message == said and error.value.code == 1
 
