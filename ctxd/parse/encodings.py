@@ -157,7 +157,7 @@ def _strictly(data: bytes, codec: str) -> str | None:
 
 
 def _evidence(data: bytes) -> tuple[int, int, int]:
-    """Return how many sequences are valid UTF-8, how many valid but cut off, and how many bytes are neither."""
+    """Return how many sequences are valid UTF-8, how many are cut off, and how many bytes are neither."""
     valid = cut = stray = 0
     for match in _VALID.finditer(data):
         if match.lastindex is None:
