@@ -12,8 +12,8 @@ from ctxd.store import read
 from ctxd.store.read import FileRow
 from ctxd.store.snapshot import Snapshot
 
-_LANGUAGES = frozenset({"c", "cpp", "objectivec", "typescript", "tsx", "java", "kotlin", "csharp", "php", "dart"})
-_KINDS = frozenset({"function", "method", "class", "struct", "enum"})
+LANGUAGES = frozenset({"c", "cpp", "objectivec", "typescript", "tsx", "java", "kotlin", "csharp", "php", "dart"})
+KINDS = frozenset({"function", "method", "class", "struct", "enum"})
 # An announcement is short, and decompressing a file for each of many is not.
 _LONGEST = 12
 _MAX_FILES = 24
@@ -24,8 +24,8 @@ def announced(snapshot: Snapshot, definitions: Sequence[Definition], files: Mapp
     suspects = [
         one.symbol
         for one in definitions
-        if files[one.symbol.file].language in _LANGUAGES
-        and one.symbol.kind in _KINDS
+        if files[one.symbol.file].language in LANGUAGES
+        and one.symbol.kind in KINDS
         and one.symbol.line_end - one.symbol.definition_line < _LONGEST
     ]
     if len(definitions) < 2 or not suspects:
@@ -36,9 +36,10 @@ def announced(snapshot: Snapshot, definitions: Sequence[Definition], files: Mapp
     return frozenset(
         one.id
         for one in suspects
-        if one.file in texts and _bodiless(b"\n".join(texts[one.file][one.definition_line - 1 : one.line_end]))
+        if one.file in texts and bodiless(b"\n".join(texts[one.file][one.definition_line - 1 : one.line_end]))
     )
 
 
-def _bodiless(text: bytes) -> bool:
+def bodiless(text: bytes) -> bool:
+    """Return whether the text of a definition, from its own line on, only announces it."""
     return b"{" not in text and text.rstrip().endswith(b";")

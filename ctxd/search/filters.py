@@ -13,7 +13,7 @@ from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Filtered
 
 # A document need not be Markdown: plain text files are what is asked for with `--content docs`, too.
-_CONTENT = {"code": ("code",), "docs": ("docs", "text"), "config": ("config",)}
+CONTENT = {"code": ("code",), "docs": ("docs", "text"), "config": ("config",)}
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -40,7 +40,7 @@ class Scope(msgspec.Struct, frozen=True):
 def scope(snapshot: Snapshot, request: Filtered) -> Scope:
     """Return the scope of a request. Raises UsageFailed for a pattern that is none."""
     accept = globs.paths(request.paths, request.excludes)
-    contents = _CONTENT.get(request.content)
+    contents = CONTENT.get(request.content)
     if accept is None and contents is None and not request.languages and not request.kind:
         return Scope()
     files = None

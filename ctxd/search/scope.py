@@ -9,13 +9,12 @@ from collections.abc import Callable
 
 from ctxd.model import Stats, View
 from ctxd.search import globs
+from ctxd.search.filters import CONTENT
 from ctxd.state import FileRow
 from ctxd.store import catalog
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Filtered
 
-# A document need not be Markdown: plain text files are what is asked for with `--content docs`, too.
-_CONTENT = {"code": ("code",), "docs": ("docs", "text"), "config": ("config",)}
 # What a list shows when the request does not say how many.
 LISTED = 50
 
@@ -29,7 +28,7 @@ def scope(snapshot: Snapshot, request: Filtered) -> str | None:
 def takes(request: Filtered) -> Callable[[FileRow], bool] | None:
     """Return a test for files, None when the filters leave all of them. Raises UsageFailed for a bad pattern."""
     accept = globs.paths(request.paths, request.excludes)
-    contents = _CONTENT.get(request.content)
+    contents = CONTENT.get(request.content)
     languages = frozenset(request.languages)
     if accept is None and contents is None and not languages:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from ctxd.model import Found, View
 from ctxd.render import json, listing
 from ctxd.render.style import style
-from ctxd.search import absence, globs, places, scope
+from ctxd.search import absence, announced, globs, places, scope
 from ctxd.store import catalog
 from ctxd.store.catalog import BESIDE, Defined
 from ctxd.store.snapshot import Snapshot
@@ -23,9 +23,6 @@ _KINDS = (
     ("class", "struct", "interface", "trait", "enum", "type", "function", "method", "macro"),
     ("constant", "variable", "module", "route", "test"),
 )
-# Languages in which a definition may be announced without its body; only there is the text looked at.
-_ANNOUNCING = frozenset({"c", "cpp", "objectivec", "typescript", "tsx", "java", "kotlin", "csharp", "php", "dart"})
-_ANNOUNCED = frozenset({"function", "method", "class", "struct", "enum"})
 _FILES_LOOKED_AT = 200
 # Files whose own name is not part of how their definitions are called.
 _UNNAMED = frozenset({"__init__", "index", "mod", "main", "lib"})
@@ -150,7 +147,7 @@ def _ordered(found: list[Defined], prototypes: frozenset[Defined]) -> list[Defin
 
 def _prototypes(snapshot: Snapshot, found: list[Defined]) -> frozenset[Defined]:
     """Return those that only announce what another one defines: they end in `;` and hold no body."""
-    suspects = [one for one in found if one.language in _ANNOUNCING and one.symbol.kind in _ANNOUNCED]
+    suspects = [one for one in found if one.language in announced.LANGUAGES and one.symbol.kind in announced.KINDS]
     if len(found) < 2 or not suspects:
         return frozenset()
     texts: dict[str, list[bytes]] = {}
@@ -162,5 +159,4 @@ def _prototypes(snapshot: Snapshot, found: list[Defined]) -> frozenset[Defined]:
 
 
 def _announces(one: Defined, lines: list[bytes]) -> bool:
-    body = b"\n".join(lines[one.symbol.definition_line - 1 : one.symbol.line_end]).rstrip()
-    return body.endswith(b";") and b"{" not in body
+    return announced.bodiless(b"\n".join(lines[one.symbol.definition_line - 1 : one.symbol.line_end]))
