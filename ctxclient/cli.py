@@ -83,6 +83,24 @@ class Commands(click.Group):
             formatter.write_dl([(name, line) for name, (_, _, line) in COMMANDS.items()])
 
 
+class Subcommands(click.Group):
+    """A group of commands below `ctx`: a wrong name is answered with the nearest."""
+
+    def resolve_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        args: list[str],
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that `args` names."""
+        if args[0] in self.commands:
+            return args[0], self.commands[args[0]], args[1:]
+        known = difflib.get_close_matches(args[0], self.commands, n=1) or list(self.commands)
+        raise Mistaken(
+            f"no such command: {self.name} {args[0]}",
+            f"did you mean {' or '.join(f'ctx {self.name} {name}' for name in known)}?",
+        )
+
+
 class Mistaken(click.UsageError):
     """A usage error with its own advice."""
 

@@ -54,6 +54,7 @@ class Connection:
         self._frames = framing.FrameDecoder(framing.MAX_REPLY_BYTES)
         self._ready: list[bytes] = []
         self._welcomed = False
+        self._refusal = ""
 
     def __enter__(self) -> Connection:
         return self
@@ -90,6 +91,8 @@ class Connection:
         """Return the next reply; raises HungUp, TimeoutError after `wait_s` seconds of silence, Garbled."""
         self._socket.settimeout(wait_s)
         while not self._ready:
+            if self._refusal:
+                raise Garbled(self._refusal)
             try:
                 data = self._socket.recv(1 << 16)
             except ConnectionError:
@@ -99,7 +102,7 @@ class Connection:
             try:
                 self._ready = self._frames.feed(data)
             except FrameRefused as error:
-                raise Garbled(error.message) from error
+                self._ready, self._refusal = self._frames.before_refusal, error.message
         try:
             return framing.decode_reply(self._ready.pop(0))
         except FrameRefused as error:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Beyond what the daemon allows itself: it says "timed out" better than we can.
 GRACE_S = 5
+MAX_REPLY_BYTES = 16 << 20
 
 
 def main() -> int:
@@ -55,7 +56,7 @@ def ask(argv: "Sequence[str]") -> int | None:
     try:
         connection.settimeout(seconds)
         connection.sendall(hello() + request)
-        reply = _receive(connection)
+        reply = _converse(connection)
     except TimeoutError:
         from ctxclient import failures
 
@@ -95,39 +96,44 @@ def _dial() -> _socket.socket:
     return connection
 
 
-def _receive(connection: _socket.socket) -> dict[bytes, bytes | int]:
+def _converse(connection: _socket.socket) -> dict[bytes, bytes | int]:
     """Return the last reply. Raises ValueError or KeyError when this is not a conversation as we know it."""
     buffer = bytearray()
-    welcomed = False
+    _check_welcome(_receive(connection, buffer))
     bar = None
-    while True:
-        while len(buffer) < 4 or len(buffer) < 4 + int.from_bytes(buffer[:4], "big"):
-            data = connection.recv(1 << 16)
-            if not data:
-                raise ValueError("hung up")
-            buffer += data
-        end = 4 + int.from_bytes(buffer[:4], "big")
-        reply = msgpack.read(bytes(buffer[4:end]))
-        del buffer[:end]
-        if not welcomed:
-            welcomed = _knows_us(reply)
-        elif reply[b"type"] == b"progress":
-            from ctxclient.progress import Bar
+    try:
+        while (reply := _receive(connection, buffer))[b"type"] == b"progress":
+            if bar is None:
+                from ctxclient.progress import Bar
 
-            bar = bar or Bar()
+                bar = Bar()
             bar.show(_bytes(reply, b"phase").decode(), int(reply.get(b"done", 0)), int(reply.get(b"total", 0)))
-        else:
-            if bar:
-                bar.clear()
-            return reply
+    finally:
+        if bar is not None:
+            bar.clear()
+    return reply
 
 
-def _knows_us(welcome: dict[bytes, bytes | int]) -> bool:
-    """Say that the daemon is of this very version; raises ValueError when it is not, or not surely."""
-    same = welcome[b"type"] == b"welcome" and welcome[b"protocol"] == endpoint.PROTOCOL_VERSION
-    if not same or welcome[b"version"] != endpoint.VERSION.encode():
+def _receive(connection: _socket.socket, buffer: bytearray) -> dict[bytes, bytes | int]:
+    """Return the next reply; `buffer` keeps what came after it."""
+    while len(buffer) < 4 or len(buffer) < (end := 4 + int.from_bytes(buffer[:4], "big")):
+        if len(buffer) >= 4 and end - 4 > MAX_REPLY_BYTES:
+            raise ValueError("too large")
+        data = connection.recv(1 << 16)
+        if not data:
+            raise ValueError("hung up")
+        buffer += data
+    reply = msgpack.read(bytes(buffer[4:end]))
+    del buffer[:end]
+    return reply
+
+
+def _check_welcome(welcome: dict[bytes, bytes | int]) -> None:
+    """Raise ValueError unless the daemon is of this very version; which is the older one, the daemon knows."""
+    if welcome[b"type"] != b"welcome" or welcome[b"protocol"] != endpoint.PROTOCOL_VERSION:
+        raise ValueError("another protocol")
+    if welcome[b"version"] != endpoint.VERSION.encode():
         raise ValueError("another version")
-    return True
 
 
 def _bytes(reply: dict[bytes, bytes | int], key: bytes) -> bytes:
@@ -135,3 +141,7 @@ def _bytes(reply: dict[bytes, bytes | int], key: bytes) -> bytes:
     if not isinstance(found, bytes):
         raise ValueError("not a text")
     return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

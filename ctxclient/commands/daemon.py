@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from ctxclient import launch, plain
+from ctxclient.cli import Subcommands
 from ctxclient.commands import options
 from ctxprotocol import endpoint
 from ctxprotocol.messages import DaemonStatus, Welcome
 
 
-@click.group("daemon", epilog=options.examples("ctx daemon status", "ctx daemon stop"))
+@click.group("daemon", cls=Subcommands, epilog=options.examples("ctx daemon status", "ctx daemon stop"))
 def daemon() -> None:
     """Look at, start or stop the daemon. It starts by itself when it is needed."""
 

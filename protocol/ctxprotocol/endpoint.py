@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         def getsockopt(self, level: int, option: int, size: int, /) -> bytes:
             """Return an option's bytes."""
 
+
 VERSION = "0.1.0"
 PROTOCOL_VERSION = 1
 

@@ -68,11 +68,15 @@ def pack(message: msgspec.Struct) -> bytes:
 
 
 class FrameDecoder:
-    """Cuts a stream of bytes into payloads. After FrameRefused the stream has no meaning any more."""
+    """Cuts a stream of bytes into payloads. After FrameRefused the stream has no meaning any more.
+
+    `before_refusal`: the payloads that came whole in the piece that was refused.
+    """
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
         self._buffer = bytearray()
+        self.before_refusal: list[bytes] = []
 
     @property
     def pending(self) -> int:
@@ -82,11 +86,12 @@ class FrameDecoder:
     def feed(self, data: bytes) -> list[bytes]:
         """Take in `data`, return the payloads now complete; FrameRefused on a length over the limit."""
         self._buffer += data
-        payloads = []
+        payloads: list[bytes] = []
         while len(self._buffer) >= HEADER_BYTES:
             length = int.from_bytes(self._buffer[:HEADER_BYTES], "big")
             if length > self._max_bytes:
                 self._buffer.clear()
+                self.before_refusal = payloads
                 raise FrameRefused(f"a frame of {length} bytes is over the limit of {self._max_bytes}")
             end = HEADER_BYTES + length
             if len(self._buffer) < end:
@@ -133,9 +138,7 @@ def measure(payload: bytes) -> None:
         left[-1] -= 1
         values += 1
         if position >= size or values > MAX_VALUES:
-            raise FrameRefused(
-                "a frame is cut short" if position >= size else "a frame holds too many values"
-            )
+            raise FrameRefused("a frame is cut short" if position >= size else "a frame holds too many values")
         position, inside = _step(payload, position)
         if inside > size - position:
             raise FrameRefused("a frame is cut short")

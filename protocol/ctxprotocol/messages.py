@@ -177,18 +177,6 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 AnyRequest = (
-    Query
-    | Find
-    | Symbols
-    | Outline
-    | Chunk
-    | Files
-    | Status
-    | Init
-    | Update
-    | Forget
-    | Repos
-    | DaemonStatus
-    | Stop
+    Query | Find | Symbols | Outline | Chunk | Files | Status | Init | Update | Forget | Repos | DaemonStatus | Stop
 )
 AnyReply = Welcome | Progress | Answer | Failure
