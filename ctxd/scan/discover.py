@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 
@@ -18,8 +19,9 @@ from ctxd.scan.walk import Walk
 
 __all__ = ["Rules", "discover", "unwatched"]
 
-# Times of files come from a clock that ticks every 1 to 10 ms, and lags behind ours by that much.
+# Where the clock that file systems take their times from cannot be asked: it lags behind ours by a tick.
 TICK_NS = 20_000_000
+_COARSE_CLOCK = 5  # CLOCK_REALTIME_COARSE, which Python does not name
 # The second pass sees what changed during the first; the third, rules in directories that the second found.
 PASSES = 3
 # Files counted in ignored directories when nothing else is there to index.
@@ -40,7 +42,7 @@ def discover(root: str, rules: Rules, directory: str = "", watch: Callable[[str]
     """
     judge = Judge(root, rules)
     for _ in range(PASSES):
-        began_ns = time.time_ns() - TICK_NS
+        began_ns = _file_clock_ns()
         walk = Walk(judge, watch)
         start, walk.note = _start(judge, directory)
         if start is not None:
@@ -57,6 +59,13 @@ def discover(root: str, rules: Rules, directory: str = "", watch: Callable[[str]
         ignored_by=rule,
         note=walk.note,
     )
+
+
+def _file_clock_ns() -> int:
+    """Return the time that a file would get which is written now, or a little less."""
+    if sys.platform == "linux":
+        return time.clock_gettime_ns(_COARSE_CLOCK)
+    return time.time_ns() - TICK_NS
 
 
 def _start(judge: Judge, directory: str) -> tuple[Place | None, str]:

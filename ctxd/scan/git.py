@@ -21,7 +21,6 @@ TIMEOUT_S = 30.0
 _GITFILE_BYTES = 4_096
 _OPTIONS = (
     "--no-pager",
-    "--literal-pathspecs",
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -102,7 +101,7 @@ class Repository:
 
         Submodules come as the path of their directory, nested repositories with a `/` at the end. Raises GitFailed.
         """
-        args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        args = ["--literal-pathspecs", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         out = self.run([*args, "--", directory] if directory else args)
         return out.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
@@ -113,11 +112,12 @@ class Repository:
         """
         if not paths:
             return {}
-        stdin = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        # With `./` before it no name is taken for one of git's pattern languages, which begin with a colon.
+        stdin = "".join(f"./{path}\0" for path in paths).encode("utf-8", "surrogateescape")
         out = self.run(["check-ignore", "--no-index", "-v", "-z", "--stdin"], stdin, fine=(0, 1))
         fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
         return {
-            path: f"{source}:{line}"
+            path.removeprefix("./"): f"{source}:{line}"
             for source, line, pattern, path in zip(fields, fields, fields, fields, strict=False)
             if not pattern.startswith("!")
         }
@@ -126,7 +126,8 @@ class Repository:
         """Return the tracked files among `paths`, and those below directories among them. Raises GitFailed."""
         found: list[str] = []
         for start in range(0, len(paths), 500):
-            out = self.run(["ls-files", "-z", "--cached", "--", *paths[start : start + 500]])
+            some = paths[start : start + 500]
+            out = self.run(["--literal-pathspecs", "ls-files", "-z", "--cached", "--", *some])
             found += out.decode("utf-8", "surrogateescape").split("\0")[:-1]
         return found
 

@@ -89,7 +89,7 @@ class Patterns:
             return
         if regex is None or include is None:
             return
-        regex = _own(regex)
+        regex = _own(regex, line)
         try:
             self._set.Add(regex)
         except re2.error:
@@ -102,8 +102,10 @@ class Patterns:
             self._reaching.append(anchored.strip("/").split("/"))
 
 
-def _own(regex: str) -> str:
+def _own(regex: str, line: str) -> str:
     """Return the expression that matches an entry itself, not what lies below an entry that matches."""
+    if line.rstrip().endswith("/**/") and regex.endswith(_FOLDER):
+        return regex.removesuffix(_FOLDER) + "/.+/$"
     if regex.endswith(_EITHER):
         return regex.removesuffix(_EITHER) + "/?$"
     if regex.endswith(_FOLDER):
