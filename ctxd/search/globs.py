@@ -68,9 +68,8 @@ def _compiled(sources: Sequence[str], shown: str) -> Accept:
 
 
 def _path(glob: str) -> str:
-    body = glob.removeprefix("./")
-    rooted = "/" in body.rstrip("/")
-    body = body.strip("/")
+    rooted = "/" in glob.rstrip("/")
+    body = glob.removeprefix("./").strip("/")
     if not body:
         return ".*"
     return ("" if rooted else "(?:.*/)?") + _translated(body) + "(?:/.*)?"

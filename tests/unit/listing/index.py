@@ -134,13 +134,13 @@ def shop() -> Index:
         ],
     )
     index.file(
-        "tests/test_pool.py",
+        "qa/test_pool.py",
         "def create_pool():\n    return None\n",
         [symbol("create_pool", (1, 2), signature="def create_pool()")],
         facts=1,
     )
     index.file(
-        "src/queue.h",
+        "include/queue.h",
         "#pragma once\nint queue_push(int item);\n",
         [symbol("queue_push", (2, 2), signature="int queue_push(int item)")],
         language="c",

@@ -114,7 +114,7 @@ def test_files_prints_paths_and_nothing_else_to_a_program() -> None:
     """What was left out goes to stderr."""
     answer = files(shop().snapshot, Files(directory=directory(), limit=2), view("src/"))
 
-    assert answer.out == "pool.py\nqueue.c\n"
+    assert answer.out == "../include/queue.h\n../qa/test_pool.py\n"
     assert answer.notes == "note: 2 left out (--limit)\n"
 
 
@@ -124,19 +124,19 @@ def test_files_on_a_terminal_ends_in_a_footer() -> None:
 
     answer = files(shop().snapshot, Files(directory=directory(), width=80, languages=("python",)), stale)
 
-    assert answer.out == ("src/pool.py\ntests/test_pool.py\n\n2 files · not fresh: indexing, 3 files pending\n")
+    assert answer.out == ("qa/test_pool.py\nsrc/pool.py\n\n2 files · not fresh: indexing, 3 files pending\n")
 
 
 def test_file_rows_in_json() -> None:
     """Every path once, with its language and size."""
     index = shop()
     index.file("x.py:1-2 charge_card (score 999).py", "pass\n")
-    request = Files(directory=directory(), output="json", paths=("*",), excludes=("tests", "*.c"))
+    request = Files(directory=directory(), output="json", paths=("*",), excludes=("qa", "*.c"))
 
     rows = json.loads(files(index.snapshot, request, view()).out)["results"]
 
-    assert [row["file"] for row in rows] == ["src/pool.py", "src/queue.h", "x.py:1-2 charge_card (score 999).py"]
-    assert rows[1] == {"file": "src/queue.h", "language": "c", "content": "code", "size_bytes": 39, "lines": 2}
+    assert [row["file"] for row in rows] == ["include/queue.h", "src/pool.py", "x.py:1-2 charge_card (score 999).py"]
+    assert rows[0] == {"file": "include/queue.h", "language": "c", "content": "code", "size_bytes": 39, "lines": 2}
 
 
 def test_a_name_cannot_pose_as_a_line() -> None:

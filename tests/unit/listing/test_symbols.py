@@ -30,7 +30,7 @@ def test_a_name_lists_its_definitions_source_before_test() -> None:
     """One line each: place, kind, name, signature; then the footer."""
     assert ask(shop(), "create_pool") == (
         "src/pool.py  L13-L16  function create_pool  def create_pool(size=20) -> Pool\n"
-        "tests/test_pool.py  L1-L2  function create_pool  def create_pool()\n"
+        "qa/test_pool.py  L1-L2  function create_pool  def create_pool()\n"
         "\n"
         "2 results · N ms search · fresh\n"
         "exit 0\n"
@@ -38,8 +38,8 @@ def test_a_name_lists_its_definitions_source_before_test() -> None:
 
 
 def test_paths_are_relative_to_the_caller_and_the_root_is_named_from_outside() -> None:
-    """From tests/ the source is ../src/pool.py; from another place the footer says where paths start."""
-    below = ask(shop(), "create_pool", "tests/", limit=1)
+    """From qa/ the source is ../src/pool.py; from another place the footer says where paths start."""
+    below = ask(shop(), "create_pool", "qa/", limit=1)
     outside = ask(shop(), "create_pool", None, limit=1)
 
     assert below.startswith("../src/pool.py  L13-L16")
@@ -50,7 +50,7 @@ def test_paths_are_relative_to_the_caller_and_the_root_is_named_from_outside() -
 
 def test_a_body_comes_before_its_prototype() -> None:
     """The header is first by path, and the source file has the body."""
-    assert rows(shop(), "queue_push") == [("src/queue.c", "queue_push", 1), ("src/queue.h", "queue_push", 2)]
+    assert rows(shop(), "queue_push") == [("src/queue.c", "queue_push", 1), ("include/queue.h", "queue_push", 2)]
 
 
 def test_a_prototype_alone_is_still_found() -> None:
@@ -125,9 +125,9 @@ def test_a_bad_path_pattern_is_refused() -> None:
     [
         ({"languages": ("c",)}, ["queue_push", "queue_push"]),
         ({"kind": "class"}, ["Pool"]),
-        ({"paths": ("tests",)}, ["create_pool"]),
+        ({"paths": ("qa",)}, ["create_pool"]),
         ({"excludes": ("*.py", "*.h")}, ["queue_push"]),
-        ({"limit": 2}, ["Pool", "Pool.take"]),
+        ({"limit": 3}, ["queue_push", "Pool", "Pool.take"]),
         ({"content": "docs"}, []),
     ],
 )
