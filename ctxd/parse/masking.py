@@ -104,11 +104,11 @@ def _found(text: str) -> Iterator[tuple[int, int]]:
         at = lowered.find(name)
         while at != -1:
             at += len(name)
-            match = _VALUE.match(text, at)
-            if match is not None:
-                group = "s" if match["s"] is not None else "bare"
-                if _is_random(match[group], bare=group == "bare"):
-                    yield match.span(group)
+            found = _VALUE.match(text, at)
+            if found is not None:
+                group = "s" if found["s"] is not None else "bare"
+                if _is_random(found[group], bare=group == "bare"):
+                    yield found.span(group)
             at = lowered.find(name, at)
 
 
