@@ -67,14 +67,19 @@ def state_of(worktree: Worktree) -> WorktreeState:
     """Return what an open worktree says of itself."""
     pipeline, watcher, listing = worktree.pipeline, worktree.watcher, worktree.pipeline.listing
     phase: Phase = "ready" if pipeline.complete else ("failed" if worktree.trouble else "indexing")
+    # The watcher's reason ends in what to do about it, where there is something: "...: raise sysctl ..."
+    reason, _, rest = watcher.reason.partition(": raise ")
+    remedy = f"raise {rest}" if rest else ""
     watching: Watching = "trusted" if watcher.trusted else ("degraded" if watcher.watches else "scanning")
     return WorktreeState(
         root=worktree.root,
         index_path=pipeline.index_path,
         phase=phase,
         generation=pipeline.generation,
+        freshness=worktree.standing(),
         watching=watching,
-        watch_reason=watcher.reason,
+        watch_reason=reason,
+        watch_remedy=remedy,
         watches=watcher.watches,
         overflows=worktree.overflows,
         pending=worktree.pending(),

@@ -29,7 +29,7 @@ from ctxd.store.cache import Cache
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
-from ctxd.watch.inotify import open_watcher
+from ctxd.watch.opening import open_watcher
 from ctxd.worktrees import Worktrees
 from ctxprotocol.endpoint import log_path
 from ctxprotocol.errors import CtxError

@@ -253,6 +253,8 @@ async def handle_repos(services: Services, request: Repos, _report: Report) -> A
                 files=counts.files if counts is not None else -1,
                 chunks=counts.chunks if counts is not None else -1,
                 generation=state.generation if counts is not None else -1,
+                freshness=state.freshness if counts is not None else None,
+                index_bytes=status.size_on_disk(state.index_path),
             )
         )
     return administration.repos(tuple(rows), request)

@@ -67,6 +67,15 @@ class Worktree:
         """Say whether everything that was seen is in the index."""
         return self._barrier.passed(self._barrier.seen)
 
+    def standing(self) -> Freshness:
+        """Return how the index stands now, without asking the kernel for more."""
+        if not self.pipeline.complete:
+            return Freshness(fresh=False, reason="indexing", pending=self.pending())
+        if not self.settled():
+            reason = self.trouble or self.lost_reason or "catching up"
+            return Freshness(fresh=False, reason=reason, pending=self.pending())
+        return Freshness(fresh=True)
+
     def pending(self) -> int:
         """Return how many paths have been seen and are not committed."""
         return self.pipeline.pending() + len(self._debouncer)
@@ -88,10 +97,10 @@ class Worktree:
             first = not self.pipeline.complete
             wait_ms = index_wait_ms if first else within_ms
             await self._wait(number, wait_ms, report)
+        if not self.pipeline.complete and self.trouble:
+            raise IndexUnusable(f"{self.root} cannot be indexed: {self.trouble}")
         if not self.pipeline.complete:
-            if self.trouble:
-                raise IndexUnusable(f"{self.root} cannot be indexed: {self.trouble}")
-            return Freshness(fresh=False, reason="indexing", pending=self.pending())
+            return self.standing()
         if not self._barrier.passed(number):
             return Freshness(fresh=False, reason=self.trouble or "catching up", pending=self.pending())
         return Freshness(fresh=True)
