@@ -14,7 +14,7 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import apsw
 
@@ -159,12 +159,14 @@ class Cache:
         for _ in range(_DROP_ROUNDS):
             if self._size <= self._max_bytes:
                 return
-            dropped = connection.execute(
-                "DELETE FROM parsed WHERE rowid IN"
-                " (SELECT rowid FROM parsed ORDER BY used, rowid LIMIT ?) RETURNING size",
-                (_DROP_ROWS,),
-            )
-            self._size -= sum(size for (size,) in dropped)
+            oldest = connection.execute("SELECT rowid, size FROM parsed ORDER BY used, rowid LIMIT ?", (_DROP_ROWS,))
+            going: list[tuple[int]] = []
+            for row, size in cast(list[tuple[int, int]], oldest.fetchall()):
+                if self._size <= self._max_bytes:
+                    break
+                going.append((row,))
+                self._size -= size
+            connection.executemany("DELETE FROM parsed WHERE rowid=?", going)
 
     def _attempt(self, use: Callable[[WriterConnection], T]) -> T | None:
         """Return what `use` does with the connection; None when the cache cannot serve now.

@@ -1,0 +1,114 @@
+"""The parse cache: what it keeps, its bound, and that damage costs time and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from ctxd.store.cache import Cache
+from tests.store.room import Room
+
+
+def in_writer(room: Room, use: Callable[[Cache], object]) -> object:
+    return room.writer.submit(room.path, lambda _: use(room.cache), urgent=True).result(10)
+
+
+def have(room: Room, keys: Sequence[bytes]) -> frozenset[bytes]:
+    in_writer(room, lambda cache: cache.flush())
+    return asyncio.run(room.cache.have(keys))
+
+
+def noise(seed: int, size: int) -> bytes:
+    """Bytes that no compression makes smaller."""
+    return random.Random(seed).randbytes(size)
+
+
+def key(number: int) -> bytes:
+    return number.to_bytes(32, "big")
+
+
+def test_what_was_put_is_there_at_once_and_after_a_restart(room: Room) -> None:
+    """get sees entries that are not written yet; close writes them."""
+    in_writer(room, lambda cache: cache.put(key(1), b"blob" * 100))
+    assert in_writer(room, lambda cache: cache.get(key(1))) == b"blob" * 100
+    in_writer(room, lambda cache: cache.close())
+
+    assert in_writer(room, lambda _: Cache(room.directory, room.readers).get(key(1))) == b"blob" * 100
+
+
+def test_have_names_exactly_the_entries(room: Room) -> None:
+    """Asked in bulk, on the loop, answered by a reader thread."""
+    in_writer(room, lambda cache: [cache.put(key(n), b"x") for n in range(0, 1000, 2)])
+
+    assert have(room, [key(n) for n in range(1000)]) == {key(n) for n in range(0, 1000, 2)}
+    assert asyncio.run(room.cache.have([])) == frozenset()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Room]:
+    """A store with a cache of 1 MB."""
+    made = Room(str(tmp_path / "state"), cache_bytes=1_000_000)
+    yield made
+    made.close()
+
+
+def test_the_least_recently_used_go_first_and_the_bound_holds(small: Room) -> None:
+    """1 MB of 10 KB entries: the old ones go, but for one that was used in between."""
+    room = small
+    for n in range(60):
+        in_writer(room, lambda cache, n=n: cache.put(key(n), noise(n, 10_000)))  # type: ignore[misc]
+    have(room, [])
+    room.now += 7200
+    assert in_writer(room, lambda cache: cache.get(key(0))) is not None
+    have(room, [])
+    for n in range(60, 150):
+        in_writer(room, lambda cache, n=n: cache.put(key(n), noise(n, 10_000)))  # type: ignore[misc]
+        have(room, [])
+
+    kept = have(room, [key(n) for n in range(150)])
+    assert key(0) in kept and key(1) not in kept and key(149) in kept
+    assert 90 <= len(kept) <= 99
+    assert os.path.getsize(room.cache.path) < 1_600_000
+
+
+@pytest.mark.parametrize("damage", ["text", "cut", "nothing", "gone"])
+def test_a_damaged_cache_starts_anew(room: Room, damage: str) -> None:
+    """Nothing is found, nothing fails, new entries are kept, and one file is left."""
+    in_writer(room, lambda cache: cache.put(key(1), noise(1, 100_000)))
+    in_writer(room, lambda cache: cache.close())
+    match damage:
+        case "text":
+            Path(room.cache.path).write_bytes(b"no database " * 2000)
+        case "cut":
+            os.truncate(room.cache.path, 100)
+        case "nothing":
+            os.truncate(room.cache.path, 0)
+        case "gone":
+            os.unlink(room.cache.path)
+
+    assert asyncio.run(room.cache.have([key(1)])) == frozenset()
+    assert in_writer(room, lambda cache: cache.get(key(1))) is None
+    in_writer(room, lambda cache: cache.put(key(2), b"new"))
+    assert have(room, [key(1), key(2)]) == {key(2)}
+    assert len([name for name in os.listdir(room.directory) if name.endswith(".db")]) == 1
+
+
+def test_an_entry_that_does_not_unpack_is_dropped(room: Room) -> None:
+    """A flipped byte is noticed by the checksum of the compression."""
+    in_writer(room, lambda cache: cache.put(key(1), b"blob" * 1000))
+    have(room, [])
+
+    def spoil(cache: Cache) -> None:
+        assert cache._connection is not None
+        cache._connection.execute("UPDATE parsed SET blob=?", (zlib.compress(b"x")[:-1] + b"\0",))
+
+    in_writer(room, spoil)
+
+    assert in_writer(room, lambda cache: cache.get(key(1))) is None
+    assert have(room, [key(1)]) == frozenset()
