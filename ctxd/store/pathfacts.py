@@ -15,7 +15,8 @@ _DIRECTORIES = tuple(
             r"|fixtures|cypress|__(?:tests?|mocks|fixtures|snapshots)__|androidtest|integrationtest",
             TEST,
         ),
-        (r"_?(?:examples?|samples?|demos?)", EXAMPLE),
+        # Programs below docs/ show how something is used; doc/ may well be the source of a documentation tool.
+        (r"_?(?:examples?|samples?|demos?|tutorials?)|docs(?:[_-]src)?", EXAMPLE),
         (
             r"_?vendor(?:ed)?|third[_-]?party|3rd[_-]?party|node_modules|bower_components|jspm_packages|site-packages"
             r"|pods|carthage",
