@@ -40,6 +40,8 @@ class Descent:
 
     def _stands(self, directory: str) -> bool:
         where = os.path.join(self._judge.root, directory)
+        if os.path.basename(directory) == ".git":
+            return False
         try:
             mode = os.lstat(where).st_mode
         except OSError:

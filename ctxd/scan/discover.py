@@ -13,7 +13,7 @@ from ctxd.model import Listed, Listing
 from ctxd.scan.descent import Descent
 from ctxd.scan.git import GitFailed
 from ctxd.scan.ownership import GitOwner, loaded
-from ctxd.scan.place import Judge, Place
+from ctxd.scan.place import Judge, Place, Standing
 from ctxd.scan.rules import Rules
 from ctxd.scan.walk import Walk
 
@@ -77,13 +77,20 @@ def _start(judge: Judge, directory: str) -> tuple[Place | None, str]:
             return place, ""
         owner, note = loaded(place.owner, directory)
         if owner is place.owner:
-            assert isinstance(owner, GitOwner)
-            held = directory in owner.listed or directory in owner.directories or owner.base == f"{directory}/"
-            ignored = bool(directory) and not held and bool(owner.ignored_now([directory]))
-            return (None if ignored else place), ""
+            return (None if _is_ignored(place) else place), ""
     except GitFailed as failed:
         note = failed.message
     return Descent(judge, use_git=False).place(directory), note
+
+
+def _is_ignored(place: Place) -> bool:
+    """Say whether git ignores a directory that the descent left to it. Raises GitFailed."""
+    owner, directory = place.owner, place.path
+    if not directory or place.standing is not Standing.OPEN or not isinstance(owner, GitOwner):
+        return False
+    if directory in owner.listed or directory in owner.directories or owner.base == f"{directory}/":
+        return False
+    return bool(owner.ignored_now([directory]))
 
 
 def _ignored(root: str, walk: Walk) -> tuple[int, str]:

@@ -117,7 +117,7 @@ class Repository:
         out = self.run(["check-ignore", "--no-index", "-v", "-z", "--stdin"], stdin, fine=(0, 1))
         fields = iter(out.decode("utf-8", "surrogateescape").split("\0"))
         return {
-            path.removeprefix("./"): f"{source}:{line}"
+            path.removeprefix("./"): f"{self._shown(source)}:{line}"
             for source, line, pattern, path in zip(fields, fields, fields, fields, strict=False)
             if not pattern.startswith("!")
         }
@@ -170,6 +170,11 @@ class Repository:
     def head(self) -> str:
         """Return the commit that HEAD names, "" before the first one. Raises GitFailed."""
         return self.run(["rev-parse", "--verify", "--quiet", "HEAD"], fine=(0, 1)).decode().strip()
+
+    def _shown(self, source: str) -> str:
+        """Return an ignore file's path as a person would write it."""
+        inside = source.removeprefix(f"{self.common_dir}/")
+        return source if inside == source else f".git/{inside}"
 
     def _ignores_root(self) -> bool:
         relative = os.path.relpath(self.root, self.top)

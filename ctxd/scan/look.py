@@ -71,7 +71,7 @@ def _look(judge: Judge, descent: Descent, paths: Sequence[str], known: Collectio
 
 def _stat(judge: Judge, descent: Descent, path: str) -> os.stat_result | Listed | None:
     """Return the stat of what is no directory, a row for what may not be read, None for all else."""
-    if not is_utf8(path) or not descent.is_real(path[: max(path.rfind("/"), 0)]):
+    if not is_utf8(path) or os.path.basename(path) == ".git" or not descent.is_real(path[: max(path.rfind("/"), 0)]):
         return None
     where = os.path.join(judge.root, path)
     try:
