@@ -129,7 +129,8 @@ def test_a_directory_goes_with_all_below_it_and_nothing_beside(room: Room) -> No
 
 def test_later_changes_of_a_path_win(room: Room) -> None:
     """One batch may name a path more than once."""
-    room.apply(put("a.py", A), put("a.py", B), Remove("c.py"), put("b.py", A), RemoveBelow("x"), Remove("b.py"))
+    batch = [put("a.py", A), put("a.py", B), Remove("c.py"), put("b.py", A), Remove("b.py"), put("x/c.py", A)]
+    room.apply(*batch, RemoveBelow("x"))
 
     assert room.rows("SELECT path FROM files") == [("a.py",)]
     assert room.rows("SELECT n.name FROM symbols s JOIN names n ON n.id=s.name_id") == [("beta",)]
