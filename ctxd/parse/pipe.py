@@ -22,12 +22,14 @@ MAX_FRAME_BYTES = 256 << 20
 class ParseSettings(msgspec.Struct, frozen=True):
     """What of the configuration changes the outcome of parsing; part of the cache key.
 
-    Files over `max_file_bytes` are skipped, but code up to `max_code_bytes` is kept as text.
+    Files over `max_file_bytes` are skipped, but code up to `max_code_bytes` is kept as text. `follow_links`
+    opens links whose target is inside the root.
     """
 
     max_file_bytes: int = 1_000_000
     max_code_bytes: int = 4_000_000
     max_chunk_tokens: int = 500
+    follow_links: bool = False
 
 
 class Setup(msgspec.Struct, frozen=True, array_like=True, tag=0):
@@ -58,12 +60,13 @@ class Read(msgspec.Struct, frozen=True, array_like=True, tag=1):
 class Parse(msgspec.Struct, frozen=True, array_like=True, tag=2):
     """Parse these members of `batch`, in order, then let the batch go. No indices: only let it go.
 
-    With a `note` no grammar is used: the file becomes chunks of text and carries the note.
+    Where `notes` has one for an index, no grammar is used: the file becomes chunks of text and carries the
+    note.
     """
 
     batch: int
     indices: tuple[int, ...]
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True, array_like=True):

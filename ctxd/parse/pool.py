@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 
-import msgspec
-
-from ctxd.model import FileStat, SkipReason
+from ctxd.parse.desk import Desk, PoolStats
+from ctxd.parse.job import Job, Lookup
+from ctxd.parse.job import Parsed as Parsed
 from ctxd.parse.pipe import ParseSettings as ParseSettings
+from ctxprotocol.errors import Internal
 
-Lookup = Callable[[Sequence[bytes]], Awaitable[frozenset[bytes]]]
+# Files of one job: enough to keep a worker busy while the next is looked up, few enough to share out the end
+# of a tree.
+_JOB_FILES, _LEAST_FILES = 64, 8
+# Lists of results that wait for a slow consumer; then the workers wait.
+_WAITING_LISTS = 4
+# More paths than this, and saves are shared with the bulk workers.
+_FOR_ONE = 32
 
-
-class Parsed(msgspec.Struct, frozen=True):
-    """What one path turned out to be.
-
-    Exactly one of these holds: `gone` (nothing readable is there), `skip` (recorded, not indexed), `cached`
-    (the caller has an entry under `key`), or `blob` is an encoded ParsedFile. `digest` is empty when the
-    file was not read.
-    """
-
-    path: str
-    stat: FileStat
-    digest: bytes = b""
-    hashed_ns: int = 0
-    key: bytes = b""
-    skip: SkipReason = ""
-    gone: bool = False
-    cached: bool = False
-    blob: bytes = b""
-    note: str = ""
-
-
-class PoolStats(msgspec.Struct, frozen=True):
-    """Counts since the pool was made; `workers` and `pids` are those alive now."""
-
-    workers: int
-    pids: tuple[int, ...]
-    started: int
-    crashes: int
-    timeouts: int
+_Results = asyncio.Queue[list[Parsed] | Exception | None]
 
 
 class Pool:
@@ -54,25 +34,82 @@ class Pool:
         idle_s: float = 60.0,
         command: Sequence[str] = (),
     ) -> None:
-        raise NotImplementedError
+        """`budget_s` bounds the time of one file; bulk workers end after `idle_s`; `command` replaces the
+        worker."""
+        self._workers = workers
+        self._desk = Desk(settings, workers=workers, budget_s=budget_s, idle_s=idle_s, command=command)
+        self._feeders: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     async def start(self) -> None:
         """Start the urgent worker, so that the first save finds it warm. Optional."""
-        raise NotImplementedError
+        await self._desk.warm()
 
-    def parse(
+    async def parse(
         self, root: str, paths: Sequence[str], *, lookup: Lookup, urgent: bool
     ) -> AsyncIterator[list[Parsed]]:
         """Yield what the paths below `root` are, in lists as they become ready and in no order.
 
-        `lookup` is asked which cache keys need no parsing.
+        `lookup` is asked which cache keys need no parsing; what it raises ends the iteration. Raises OSError
+        when no worker can be started, Internal when workers do not answer or the pool was closed.
         """
-        raise NotImplementedError
+        if self._closed:
+            raise Internal("the parse pool is closed")
+        results: _Results = asyncio.Queue(_WAITING_LISTS)
+        lanes = 2 if urgent and len(paths) <= _FOR_ONE else 2 * self._workers + 2 * urgent
+        size = max(_LEAST_FILES, min(_JOB_FILES, -(-len(paths) // (2 * lanes))))
+        slices = (paths[at : at + size] for at in range(0, len(paths), size))
+        runners = [self._run(root, slices, lookup, urgent, results) for _ in range(min(lanes, -(-len(paths) // size)))]
+        feeder = asyncio.get_running_loop().create_task(self._feed(runners, results))
+        self._feeders.add(feeder)
+        try:
+            while (ready := await results.get()) is not None:
+                if isinstance(ready, Exception):
+                    raise ready
+                yield ready
+        finally:
+            feeder.cancel()
+            await asyncio.gather(feeder, return_exceptions=True)
+            self._feeders.discard(feeder)
+
+    async def _run(
+        self, root: str, slices: Iterator[Sequence[str]], lookup: Lookup, urgent: bool, results: _Results
+    ) -> None:
+        for paths in slices:
+            seat = await self._desk.take(urgent=urgent)
+            try:
+                await Job(self._desk, seat, root, lookup, results.put).run(paths)
+            finally:
+                self._desk.give_back(seat)
+
+    async def _feed(self, runners: Sequence[Coroutine[None, None, None]], results: _Results) -> None:
+        """Run the lanes of one call; whatever ends them, the consumer is told."""
+        tasks = [asyncio.ensure_future(runner) for runner in runners]
+        try:
+            await asyncio.gather(*tasks)
+        except asyncio.CancelledError:
+            if self._closed:
+                while not results.empty():
+                    results.get_nowait()
+                results.put_nowait(Internal("the parse pool is closed"))
+            raise
+        except Exception as error:
+            await results.put(error)
+        else:
+            await results.put(None)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def stats(self) -> PoolStats:
         """Return the pool's counts."""
-        raise NotImplementedError
+        return self._desk.stats()
 
     async def close(self) -> None:
-        """End all workers. Running `parse` iterations end by CancelledError."""
-        raise NotImplementedError
+        """End all workers. `parse` iterations that still run raise Internal."""
+        self._closed = True
+        for feeder in tuple(self._feeders):
+            feeder.cancel()
+        await asyncio.gather(*self._feeders, return_exceptions=True)
+        await self._desk.close()

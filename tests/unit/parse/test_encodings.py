@@ -129,9 +129,7 @@ def test_binary(data: bytes) -> None:
     assert is_binary(data)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"page\x0cbreak\n", b"\x1b[1mbold\x1b[0m log line\n", b"tab\tbell\x07\n"]
-)
+@pytest.mark.parametrize("data", [b"", b"page\x0cbreak\n", b"\x1b[1mbold\x1b[0m log line\n", b"tab\tbell\x07\n"])
 def test_not_binary(data: bytes) -> None:
     """Form feeds, escape sequences and a stray bell are text."""
     assert not is_binary(data)

@@ -42,6 +42,4 @@ def test_parser_source_keeps_lines_and_offsets(text: str) -> None:
     data = source(text)
 
     assert len(data) == len(text.encode())
-    assert [len(line) for line in data.splitlines(keepends=True)] == [
-        len(line.encode()) for line in split(text).text
-    ]
+    assert [len(line) for line in data.splitlines(keepends=True)] == [len(line.encode()) for line in split(text).text]

@@ -1,0 +1,180 @@
+"""A parse worker: the child process that reads, hashes and parses files. Loads no asyncio and no SQLite.
+
+One thread: takes requests from its standard input and answers on its standard output, see pipe.py. It ends
+when the input does. A file that hangs or crashes it is the daemon's to notice; an alarm on CPU time ends it
+even when no daemon is left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections.abc import Callable
+from typing import assert_never
+
+import msgspec
+
+from ctxd.model import ParsedFile
+from ctxd.parse.assembly import fingerprint, parse
+from ctxd.parse.languages import Language, detect
+from ctxd.parse.pipe import HEADER, Outcome, Parse, ParseSettings, Read, Setup, decode_request, pack
+from ctxd.parse.reading import Content, Place
+from ctxd.parse.verdicts import verdict
+
+# Bytes kept between Read and Parse of one batch; what is over is read again when it is its turn.
+HELD_BYTES = 32 << 20
+_HEAD_BYTES = 1024
+_encoder = msgspec.msgpack.Encoder()
+
+ParseFile = Callable[[bytes, Language, ParseSettings, str], ParsedFile]
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """One path of a batch between its Read and its Parse. `data` is None when it was let go."""
+
+    path: str
+    language: Language
+    outcome: Outcome
+    data: bytes | None
+
+
+class Worker:
+    """Answers the daemon's requests on two descriptors until the first ends."""
+
+    def __init__(self, source: int, sink: int, parse_file: ParseFile = parse) -> None:
+        self._source = source
+        self._sink = sink
+        self._parse_file = parse_file
+        self._settings = ParseSettings()
+        self._alarm_s = 0.0
+        self._fingerprint = b""
+        self._batches: dict[int, tuple[Place, list[_Held]]] = {}
+
+    def run(self) -> None:
+        """Serve until the input ends."""
+        while (payload := self._receive()) is not None:
+            request = decode_request(payload)
+            match request:
+                case Setup():
+                    self._set_up(request)
+                case Read():
+                    self._read(request)
+                case Parse():
+                    self._parse(request)
+                case _:
+                    assert_never(request)
+
+    def _set_up(self, setup: Setup) -> None:
+        self._settings = setup.settings
+        self._alarm_s = setup.alarm_s
+        own = f"{setup.settings.max_file_bytes} {setup.settings.max_chunk_tokens}"
+        self._fingerprint = fingerprint() + own.encode()
+        if setup.niceness:
+            os.nice(setup.niceness)
+        if setup.memory_bytes:
+            _bound_memory(setup.memory_bytes)
+
+    def _read(self, request: Read) -> None:
+        place = Place(request.root)
+        held: list[_Held] = []
+        self._batches[request.batch] = (place, held)
+        kept = 0
+        for path in request.paths:
+            self._arm()
+            entry = self._look(place, path)
+            if entry.data is not None:
+                kept += len(entry.data)
+                if kept > HELD_BYTES:
+                    kept -= len(entry.data)
+                    entry = _Held(path, entry.language, entry.outcome, None)
+            held.append(entry)
+            self._answer(entry.outcome)
+
+    def _look(self, place: Place, path: str) -> _Held:
+        """Read one path and say what it is."""
+        content = place.read(path, self._settings)
+        language = detect(path, content.data[:_HEAD_BYTES])
+        if content.gone or content.skip:
+            return _Held(path, language, _unread(content), None)
+        digest = hashlib.sha256(content.data).digest()
+        skip = verdict(path, content.data, language)
+        key = b""
+        if not skip:
+            key = hashlib.sha256(digest + language.name.encode() + b"\0" + self._fingerprint).digest()
+        outcome = Outcome(content.stat, digest, content.hashed_ns, key, skip)
+        return _Held(path, language, outcome, None if skip else content.data)
+
+    def _parse(self, request: Parse) -> None:
+        place, held = self._batches.pop(request.batch)
+        notes = request.notes or ("",) * len(request.indices)
+        for index, note in zip(request.indices, notes, strict=True):
+            self._arm()
+            entry = held[index]
+            if entry.data is None and entry.outcome.key:
+                entry = self._look(place, entry.path)
+            # Nothing of a file that is done need stay.
+            held[index] = _Held(entry.path, entry.language, entry.outcome, None)
+            outcome = entry.outcome
+            if entry.data is not None:
+                parsed = self._parse_file(entry.data, entry.language, self._settings, note)
+                outcome = msgspec.structs.replace(outcome, note=note, blob=_encoder.encode(parsed))
+            self._answer(outcome)
+
+    def _arm(self) -> None:
+        if self._alarm_s:
+            # Not caught on purpose: a handler would wait for the parser to return.
+            signal.setitimer(signal.ITIMER_PROF, self._alarm_s)
+
+    def _answer(self, outcome: Outcome) -> None:
+        rest = memoryview(pack(outcome))
+        while rest:
+            rest = rest[os.write(self._sink, rest) :]
+
+    def _receive(self) -> bytes | None:
+        header = self._exactly(HEADER.size)
+        if header is None:
+            return None
+        return self._exactly(HEADER.unpack(header)[0])
+
+    def _exactly(self, size: int) -> bytes | None:
+        data = bytearray()
+        while len(data) < size:
+            piece = os.read(self._source, size - len(data))
+            if not piece:
+                return None
+            data += piece
+        return bytes(data)
+
+
+def _unread(content: Content) -> Outcome:
+    return Outcome(content.stat, hashed_ns=content.hashed_ns, skip=content.skip, gone=content.gone)
+
+
+def _bound_memory(size_bytes: int) -> None:
+    """Make an allocation beyond `size_bytes` of address space fail, so that one file cannot take the
+    machine."""
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        size_bytes = min(size_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard))
+
+
+def serve(parse_file: ParseFile = parse) -> None:
+    """Be a worker on this process's standard input and output."""
+    # The terminal's Ctrl-C is for the daemon, which ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Whatever a library prints must not fall between two frames.
+    sink = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        Worker(0, sink, parse_file).run()
+    except (BrokenPipeError, ConnectionResetError):
+        # The daemon is gone, and with it the one who would read an error.
+        pass
+
+
+if __name__ == "__main__":
+    serve()
