@@ -21,6 +21,7 @@ from ctxd.condition import Condition
 from ctxd.config import ConfigFile, config_path
 from ctxd.handlers import HANDLERS, Services
 from ctxd.instance import Instance, notify
+from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import names, resolve
 from ctxd.parse.pool import ParseSettings, Pool
 from ctxd.pipeline import Machinery
@@ -90,6 +91,7 @@ class _Daemon:
         settings = ParseSettings(
             max_file_bytes=good.index_max_file_bytes,
             max_chunk_tokens=good.index_max_chunk_tokens,
+            follow_links=good.index_follow_symlinks,
         )
         self._pool = Pool(settings, workers=good.workers)
         self._scan = ThreadPoolExecutor(1, thread_name_prefix="ctxd-scan")
@@ -188,7 +190,7 @@ class _Daemon:
 
 def maker(settings: ParseSettings) -> str:
     """Return what decides an index's rows besides content: another maker means another index."""
-    return f"extractor {EXTRACTOR_VERSION}, {settings.max_file_bytes}, {settings.max_chunk_tokens}"
+    return f"{fingerprint().hex()[:16]} {settings}"
 
 
 def _home() -> str:

@@ -20,12 +20,11 @@ from ctxd.config import ConfigFile
 from ctxd.model import View
 from ctxd.render import administration
 from ctxd.search import files, outline, place, run, status, symbols
-from ctxd.server import Report
 from ctxd.state import Outcome, RepoRow
 from ctxd.store import catalog
 from ctxd.store.driver import IndexDamaged
 from ctxd.store.snapshot import Snapshot
-from ctxd.worktree import Worktree
+from ctxd.worktree import Report, Worktree
 from ctxd.worktrees import Worktrees
 from ctxprotocol.errors import UsageFailed
 from ctxprotocol.messages import (

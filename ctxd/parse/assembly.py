@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import sys
 import traceback
 import zlib
-from importlib.util import find_spec
 
-from ctxd import model, tokens, words
+from ctxd import words
 from ctxd.model import ParsedFile
 from ctxd.parse.chunk import cut
 from ctxd.parse.encodings import decode
@@ -58,24 +55,3 @@ def _extracted(language: Language, data: bytes) -> Extracted:
         # A fault of ours in one language must not cost the file; its note says so, and the log has the place.
         traceback.print_exc(file=sys.stderr)
         return Extracted(note=f"not parsed: {type(error).__name__}")
-
-
-def fingerprint() -> bytes:
-    """Return a digest of all that turns bytes into facts: our own sources, and which grammars are installed.
-
-    It is part of every cache key, so that no entry of another version is ever taken; costs about a
-    millisecond.
-    """
-    digest = hashlib.sha256()
-    here = os.path.dirname(os.path.abspath(__file__))
-    places = [module.__file__ or "" for module in (model, tokens, words)]
-    for directory, _, names in sorted(os.walk(here)):
-        places.extend(os.path.join(directory, name) for name in sorted(names) if name.endswith((".py", ".scm")))
-    for place in places:
-        with open(place, "rb") as file:
-            digest.update(file.read())
-    grammars = find_spec("tree_sitter_language_pack")
-    if grammars is not None and grammars.origin is not None:
-        packages = os.listdir(os.path.dirname(os.path.dirname(grammars.origin)))
-        digest.update("\n".join(sorted(n for n in packages if n.startswith("tree_sitter"))).encode())
-    return digest.digest()

@@ -16,7 +16,8 @@ from typing import assert_never
 import msgspec
 
 from ctxd.model import ParsedFile
-from ctxd.parse.assembly import fingerprint, parse
+from ctxd.parse.assembly import parse
+from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import Language, detect
 from ctxd.parse.pipe import HEADER, Outcome, Parse, ParseSettings, Read, Setup, decode_request, pack
 from ctxd.parse.reading import Content, Place
