@@ -6,12 +6,13 @@ plus one), so that rows that refer to each other go in by executemany.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Generator, Iterable
 
 import msgspec
 
 from ctxd import words
-from ctxd.model import FileStat, ParsedFile
+from ctxd.model import Chunk, FileStat, ParsedFile
 from ctxd.store.driver import WriterConnection
 from ctxd.store.pathfacts import facts
 from ctxd.store.schema import REFERENCE_KINDS
@@ -136,9 +137,11 @@ class Rows:
 
     def _put_chunks(self, file_id: int, path: str, parsed: ParsedFile, first_symbol: int) -> Generator[None]:
         of_path = path_words(path)
+        text = b"" if parsed.words else zlib.decompress(parsed.text)
         of_symbol = [words.expand(f"{s.name} {s.qualified_name}") for s in parsed.symbols]
         for start in range(0, len(parsed.chunks), _FTS_ROWS):
             chunks = parsed.chunks[start : start + _FTS_ROWS]
+            bodies = parsed.words[start : start + _FTS_ROWS] or [_body(text, chunk) for chunk in chunks]
             first = self._take("chunks", len(chunks))
             self._connection.executemany(
                 _CHUNK,
@@ -155,9 +158,9 @@ class Rows:
                 [
                     (
                         number, of_path, of_symbol[c.symbol] if c.symbol >= 0 else "", words.expand(c.context),
-                        parsed.words[number - first + start],
+                        body,
                     )
-                    for number, c in enumerate(chunks, first)
+                    for number, (c, body) in enumerate(zip(chunks, bodies, strict=True), first)
                 ],
             )  # fmt: skip
             yield
@@ -189,6 +192,10 @@ class Rows:
         first = self._next[table]
         self._next[table] = first + count
         return first
+
+
+def _body(text: bytes, chunk: Chunk) -> str:
+    return words.expand(text[chunk.byte_start : chunk.byte_end].decode())
 
 
 def path_words(path: str) -> str:

@@ -82,6 +82,7 @@ class Applied(msgspec.Struct, frozen=True):
 _SLICE_S = 0.025
 # Encoded facts that are held before they go in.
 _WINDOW_BYTES = 8 << 20
+_encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(ParsedFile).decode
 
 
@@ -174,6 +175,7 @@ class _Batch:
                 case _New():
                     put, parsed = new.put, _decode(new.blob)
                     note = put.note or parsed.note
+                    self._keep(put, parsed)
                     yield from self._rows.put(put.path, put.stat, put.digest, put.hashed_ns, parsed, note)
                 case _:
                     assert_never(new)
@@ -238,12 +240,15 @@ class _Batch:
     def _blob(self, put: Put) -> bytes | None:
         """Return the encoded facts of a file; None when they were to come from the cache and it has lost
         them."""
-        if not put.blob:
-            return self._cache.get(put.key)
-        # A note of the pool (a crash, a time-out) belongs to this attempt, not to the content.
-        if put.key and not put.note:
-            self._cache.put(put.key, put.blob)
-        return put.blob
+        return put.blob or self._cache.get(put.key)
+
+    def _keep(self, put: Put, parsed: ParsedFile) -> None:
+        """Give new facts to the cache, without the words: a third of an entry, and they follow from the text.
+
+        A note of the pool (a crash, a time-out) belongs to this attempt, not to the content.
+        """
+        if put.blob and put.key and not put.note:
+            self._cache.put(put.key, _encode(msgspec.structs.replace(parsed, words=())))
 
 
 def _row(values: tuple[apsw.SQLiteValue, ...]) -> _Row:
