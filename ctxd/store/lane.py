@@ -12,9 +12,9 @@ from types import GeneratorType
 from typing import Any
 
 import apsw
-from ctxprotocol.errors import IndexUnusable
 
 from ctxd.store.driver import BUSY_MS, WriterConnection, open_writer, translate
+from ctxprotocol.errors import IndexUnusable
 
 # A lock of another program that lasts longer is told to whoever waits; the next job tries again.
 LOCKED_S = 60.0
