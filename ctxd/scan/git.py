@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Sequence
 
 from ctxd.scan.origin import normalised
+from ctxd.scan.smallfile import read_regular
 from ctxprotocol.errors import CtxError
 
 # Listing 100,000 files takes a second; a git that hangs (a FIFO in place of an ignore file) must not hold the thread.
@@ -243,11 +244,5 @@ def _git_dir(directory: str) -> str | None:
 
 
 def _first_line(path: str) -> str:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
-        return os.fsdecode(file.read(_GITFILE_BYTES)).partition("\n")[0].rstrip("\r")
+    data = read_regular(path, _GITFILE_BYTES)
+    return os.fsdecode(data or b"").partition("\n")[0].rstrip("\r")

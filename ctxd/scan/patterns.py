@@ -7,13 +7,14 @@ path. An entry is held against the patterns by itself: whoever walks the tree kn
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 import re2
 from pathspec.patterns.gitignore.base import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from ctxd.scan.smallfile import read_regular
 
 # git reads up to 100 MB; no ignore file written by people is larger than this.
 MAX_BYTES = 1_000_000
@@ -131,14 +132,9 @@ def rule(layers: Sequence[Patterns], path: str) -> str:
 
 
 def read(path: str, base: str, source: str) -> Patterns | None:
-    """Read an ignore file; None when there is none. Links, FIFOs and files over MAX_BYTES are none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+    """Read an ignore file; None when there is none. Links, directories, FIFOs and files over MAX_BYTES are none."""
+    data = read_regular(path, MAX_BYTES, os.O_NOFOLLOW)
+    if data is None:
         return None
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-            return None
-        text = file.read(MAX_BYTES).decode("utf-8-sig", "replace")
+    text = data.decode("utf-8-sig", "replace")
     return Patterns([line.removesuffix("\r") for line in text.split("\n")], base, source)

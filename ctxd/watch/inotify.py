@@ -128,7 +128,7 @@ class InotifyWatcher:
             self._emit(path, kind)
         directory = self._paths.get(number)
         if directory is None:
-            if number in self._orphans and not self._rules.holds(number):
+            if name and number in self._orphans:
                 self._orphans[number] = 0.0  # moved out of the tree: the sweep of this drain gives it back
         elif not name:
             if mask & kernel.UNMOUNTED or (mask & kernel.SELF and not directory):

@@ -80,12 +80,13 @@ def test_other_directories_stay_closed(directory: str) -> None:
     assert not Patterns(["!build/api/x.py", "!b", "!*.log", "a/b"]).leads(directory)
 
 
-def test_an_ignore_file_that_is_a_link_or_fifo_is_none(tmp_path: Path) -> None:
-    """A link could lead out of the root, a FIFO would never end."""
+def test_an_ignore_file_that_is_no_small_file_is_none(tmp_path: Path) -> None:
+    """A link could lead out of the root, a FIFO would never end; a directory may have any name."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "link").symlink_to("/etc/hosts")
     (tmp_path / "large").write_bytes(b"*\n" * 600_000)
-    for name in ("fifo", "link", "large", "missing"):
+    (tmp_path / "folder").mkdir()
+    for name in ("fifo", "link", "large", "missing", "folder"):
         assert patterns.read(str(tmp_path / name), "", name) is None
 
 
