@@ -40,7 +40,6 @@ from ctxprotocol.messages import (
     Outline,
     Query,
     Repos,
-    Request,
     Status,
     Symbols,
     Update,
@@ -107,50 +106,9 @@ async def visit(
             ignored=listing.ignored if listing is not None else 0,
             ignored_by=listing.ignored_by if listing is not None else "",
         )
-        spent_s = (time.perf_counter_ns() - began) / 1e9
-        yield Visit(worktree, view, max(0.05, _timeout_s(request) - spent_s))
+        yield Visit(worktree, view, request.timeout_ms / 1e3)
     finally:
         services.worktrees.leave(root)
-
-
-def _timeout_s(request: Request) -> float:
-    return request.timeout_ms / 1e3 if request.timeout_ms else 3600.0
-
-
-def _patient(request: Waiting) -> Waiting:
-    """Init and update are asked for in order to wait: they do, within the request's own time."""
-    wait_ms = request.timeout_ms or -1
-    return msgspec.structs.replace(
-        request,
-        fresh_within_ms=wait_ms,
-        index_wait_ms=-1 if request.index_wait_ms < 0 else wait_ms,
-    )
-
-
-async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int) -> Answer:
-    """Say what the index holds after an init or update."""
-
-    def outcome(snapshot: Snapshot, view: View) -> Answer:
-        counts = catalog.counts(snapshot)
-        return administration.outcome(
-            Outcome(
-                verb=verb,
-                root=view.root,
-                files=counts.files,
-                chunks=counts.chunks,
-                symbols=counts.symbols,
-                skipped=sum(reason.files for reason in counts.skipped),
-                changed=changed,
-                generation=snapshot.generation,
-                freshness=view.freshness,
-                ignored=view.ignored,
-                ignored_by=view.ignored_by,
-                took_ms=(time.perf_counter_ns() - view.started_ns) / 1e6,
-            ),
-            request,
-        )
-
-    return await here.read(outcome)
 
 
 async def handle_query(services: Services, request: Query, report: Report) -> Answer:
@@ -244,7 +202,7 @@ async def handle_repos(services: Services, request: Repos, _report: Report) -> A
         counts = None
         if state.index_path:
             worktree = services.worktrees.open[entry.root]
-            counts = await worktree.pipeline.read(catalog.counts, _timeout_s(request))
+            counts = await worktree.pipeline.read(catalog.counts, request.timeout_ms / 1e3)
         rows.append(
             RepoRow(
                 root=entry.root,

@@ -28,7 +28,19 @@ from ctxprotocol.errors import (
     to_failure,
 )
 from ctxprotocol.framing import MAX_REQUEST_BYTES, FrameDecoder, decode_hello, decode_request, pack
-from ctxprotocol.messages import Answer, AnyReply, AnyRequest, Hello, Progress, Stop, Welcome
+from ctxprotocol.messages import (
+    Answer,
+    AnyReply,
+    AnyRequest,
+    Hello,
+    Init,
+    InWorktree,
+    Progress,
+    Request,
+    Stop,
+    Update,
+    Welcome,
+)
 
 log = logging.getLogger("ctxd.server")
 
@@ -211,7 +223,7 @@ class Connection(asyncio.Protocol):
     async def _reply(self, request: AnyRequest) -> AnyReply:
         assert not isinstance(request, Stop)
         try:
-            async with asyncio.timeout(request.timeout_ms / 1e3 if request.timeout_ms else None):
+            async with asyncio.timeout(_limit_s(request)):
                 return await self.server.handle(request, self._report)
         except TimeoutError:
             late = DeadlinePassed(f"no answer within {request.timeout_ms / 1e3:g} s", "give it longer: --timeout S")
@@ -238,6 +250,16 @@ class Connection(asyncio.Protocol):
             await asyncio.wait_for(self._writable.wait(), STALL_S)
         except TimeoutError:
             self._transport.abort()
+
+
+def _limit_s(request: Request) -> float | None:
+    """Return the time that a request has in all; None for one that waits for an index and is told of its progress.
+
+    Such a client gives up by itself when it hears nothing for as long as an answer may take.
+    """
+    if isinstance(request, Init | Update) or (isinstance(request, InWorktree) and request.index_wait_ms < 0):
+        return None
+    return request.timeout_ms / 1e3
 
 
 def _same_user(connection: socket.socket) -> bool:

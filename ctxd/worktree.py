@@ -191,7 +191,7 @@ class Worktree:
                 future.cancel()
                 return
             await asyncio.wait({future}, timeout=step)
-            if not future.done() and not self.pipeline.complete:
+            if not future.done():
                 report(self.pipeline.progress())
 
     async def _run(self) -> None:
