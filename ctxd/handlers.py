@@ -111,6 +111,35 @@ async def visit(
         services.worktrees.leave(root)
 
 
+def _patient(request: Waiting) -> Waiting:
+    """Init and update are asked for in order to wait: they do, and report how far they are."""
+    return msgspec.structs.replace(request, fresh_within_ms=-1, index_wait_ms=-1)
+
+
+async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int) -> Answer:
+    """Say what the index holds after an init or update."""
+
+    def outcome(snapshot: Snapshot, view: View) -> Answer:
+        counts = catalog.counts(snapshot)
+        done = Outcome(
+            verb=verb,
+            root=view.root,
+            files=counts.files,
+            chunks=counts.chunks,
+            symbols=counts.symbols,
+            skipped=sum(reason.files for reason in counts.skipped),
+            changed=changed,
+            generation=snapshot.generation,
+            freshness=view.freshness,
+            ignored=view.ignored,
+            ignored_by=view.ignored_by,
+            took_ms=(time.perf_counter_ns() - view.started_ns) / 1e6,
+        )
+        return administration.outcome(done, request)
+
+    return await here.read(outcome)
+
+
 async def handle_query(services: Services, request: Query, report: Report) -> Answer:
     """Compile the context for a question."""
     request = with_languages(services, request)
