@@ -47,11 +47,16 @@ def _block_opening(lines: Sequence[bytes], row: int, lowest: int) -> int:
     return -1
 
 
-def trailing_comment(line: bytes, family: Family) -> bytes:
-    """Return the comment that follows on a definition's own last line, given the rest of that line."""
-    rest = line.lstrip(b" \t;,")
-    if rest.startswith(family.line_comments) or (family.block_comments and rest.startswith(b"/*")):
+def trailing_comment(source: bytes, end: int, family: Family) -> bytes:
+    """Return the comment that follows on the line on which a definition ends at byte `end`."""
+    line_end = source.find(b"\n", end)
+    rest = source[end : line_end if line_end != -1 else len(source)].lstrip(b" \t;,")
+    if rest.startswith(family.line_comments):
         return rest
+    if family.block_comments and rest.startswith(b"/*"):
+        begin = source.find(b"/*", end)
+        close = source.find(b"*/", begin, begin + 4 * MAX_DOC)
+        return source[begin:close] if close != -1 else rest
     return b""
 
 

@@ -27,10 +27,12 @@ from __future__ import annotations
 import msgspec
 
 from ctxd.model import Import, Reference, Symbol
+from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
-from ctxd.parse.families import family_of
+from ctxd.parse.families import Ecma, Family, Go, Python
 from ctxd.parse.grammar import compiled
+from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.markdown import sections
 from ctxd.parse.owners import adopt
@@ -38,6 +40,9 @@ from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.symbols import line_starts, references, symbols
 
 __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
+
+
+_FAMILIES: dict[FamilyName, Family] = {"python": Python(), "ecma": Ecma(), "go": Go(), "c": C()}
 
 
 class ExtractFailed(Exception):
@@ -70,7 +75,7 @@ def extract(language: Language, source: bytes) -> Extracted:
 
 
 def _by_grammar(language: Language, source: bytes) -> Extracted:
-    grammar, family = compiled(language), family_of(language.family)
+    grammar, family = compiled(language), _FAMILIES.get(language.family) or Family()
     tree = grammar.parser.parse(source)
     if tree is None:
         raise ExtractFailed("the parser gave no tree")

@@ -13,17 +13,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ctxd.parse.languages import Family as FamilyName
-
 if TYPE_CHECKING:
     import tree_sitter
 
     from ctxd.parse.capture import Captured, Definition
 
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\'|"|\')')
-_STATIC = re.compile(rb"\bstatic\b")
 _PRIVATE = re.compile(rb"\b(?:private|protected)\b")
-_NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
 FUNCTIONS = frozenset({"function", "method", "test"})
 # They hold no definitions but functions, and inside a function they are locals.
@@ -150,45 +146,3 @@ class Go(Family):
 
     def kind(self, definition: Definition, source: bytes) -> str:
         return definition.kind
-
-
-class C(Family):
-    """Declarators, `static`, macros."""
-
-    def peel(self, named: tree_sitter.Node, kind: str) -> tuple[tree_sitter.Node | None, str]:
-        node: tree_sitter.Node | None = named
-        function = False
-        while node is not None and node.type not in _NAMES:
-            kind_of = node.type
-            if kind_of == "primitive_type":  # a type name that the grammar believes built in
-                return node, kind
-            inner = node.child_by_field_name("declarator")
-            if kind_of == "function_declarator":
-                function = inner is not None and inner.type != "parenthesized_declarator"
-            elif inner is None and kind_of in ("parenthesized_declarator", "attributed_declarator"):
-                inner = node.named_child(0)
-            node = inner
-        if kind == "variable" and function:
-            kind = "function"
-        return node, kind
-
-    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
-        if definition.kind in ("function", "variable"):
-            return not _STATIC.search(source, definition.start, definition.name_start)
-        return True
-
-    def kind(self, definition: Definition, source: bytes) -> str:
-        return definition.kind
-
-
-_FAMILIES: dict[FamilyName, Family] = {
-    "python": Python(),
-    "ecma": Ecma(),
-    "go": Go(),
-    "c": C(),
-}
-
-
-def family_of(name: FamilyName) -> Family:
-    """Return the hooks of a family; the plain ones for ""."""
-    return _FAMILIES.get(name) or Family()

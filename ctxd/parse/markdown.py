@@ -76,9 +76,9 @@ class _Reader:
         return 0
 
     def _heading(self, row: int, line: str) -> bool:
-        if atx := _ATX.match(line):
+        if (atx := _ATX.match(line)) and atx.group(2):
             self._end(row - 1)
-            self._add(len(atx.group(1)), atx.group(2) or "", row)
+            self._add(len(atx.group(1)), atx.group(2), row)
             return True
         if self._begun == row - 1 and (under := _SETEXT.match(line)):
             above = self.lines[row - 1]

@@ -17,14 +17,14 @@ def adopt(found: Captured, source: bytes, family: Family) -> list[Definition]:
             stack.pop()
         if definition.kind in VALUES and not _is_member(definition, stack):
             continue
+        if definition.kind in ("struct", "enum"):
+            _absorb_typedef(definition, stack)
         parent = _parent(definition, stack, family)
         _settle(definition, parent, source, family, found.exports)
         if definition.kind in VALUES:
             if definition.qualified in values:
                 continue
             values.add(definition.qualified)
-        elif definition.kind in ("struct", "enum"):
-            _absorb_typedef(definition, stack)
         stack.append(definition)
         kept.append(definition)
     return [definition for definition in kept if definition.kind]
@@ -89,6 +89,8 @@ def _parent(definition: Definition, stack: list[Definition], family: Family) -> 
             continue
         if outer.kind in VALUES and not (family.values_own and kind in FUNCTIONS):
             continue
+        if outer.kind in ("", "type") and kind not in ("field", "method"):
+            continue
         return outer
     return nearest
 
@@ -128,4 +130,4 @@ def _absorb_typedef(definition: Definition, stack: list[Definition]) -> None:
             break
         if outer.kind == "type" and outer.name == definition.name:
             definition.end, definition.end_row = outer.end, outer.end_row
-            outer.kind = ""
+            outer.kind, outer.end = "", outer.start

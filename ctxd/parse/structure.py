@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # A node of more bytes than this is opened: about 350 tokens, so that what is not opened fits one chunk.
 LONG_BYTES = 1200
 MAX_DEPTH = 12
+# Nodes that begin with their first statement and not with a bracket or a keyword.
+_BARE = frozenset({"block", "statement_list", "ERROR"})
 
 BlockKind = Literal["definition", "imports", "statement", "section"]
 
@@ -85,10 +87,10 @@ def _rows_of(imports: Sequence[Imported]) -> set[int]:
 def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
     """Return the nodes that begin on a line of their own, at the top and inside long nodes; no recursion."""
     spans: list[_Span] = []
-    waiting: list[tuple[tree_sitter.Node, bool]] = [(root, True)]
+    # A node to open, whether it is the top of the file, and the last row that is taken before its first child.
+    waiting: list[tuple[tree_sitter.Node, bool, int]] = [(root, True, -1)]
     while waiting:
-        node, top = waiting.pop()
-        taken = -1 if top else node.start_point[0]
+        node, top, taken = waiting.pop()
         children = node.named_children
         final = len(children) - 1
         run = False
@@ -102,7 +104,8 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
             is_long = last > first and child.end_byte - child.start_byte > LONG_BYTES
             inside = top and is_long and (child.type.startswith("preproc_if") or child.type == "ERROR")
             # The last child of a node, when long, is its body: it is opened without being a block itself.
-            if first > taken and not (is_long and place == final) and not inside:
+            body = is_long and place == final and not inside
+            if first > taken and not body and not inside:
                 is_import = top and _is_import(child, first, last, import_rows)
                 if is_import and run:
                     spans[-1] = (spans[-1][0], last, True)
@@ -112,7 +115,7 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
             elif first > taken:
                 run = False
             if is_long:
-                waiting.append((child, inside))
+                waiting.append((child, inside, taken if child.type in _BARE else first))
             taken = max(taken, last)
     return spans
 

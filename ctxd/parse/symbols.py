@@ -15,10 +15,16 @@ from ctxd.parse.families import VALUES, Family
 MAX_SIGNATURE = 240
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]+\b")
 _RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->)$")
-_LINE_COMMENT = re.compile(rb"(?:^|\s)(?://|#\s)[^\n]*")
+_HASH_COMMENT = re.compile(rb"\s#[^\n]*")
+_LINE_COMMENT = re.compile(rb"(?:^|\s)//[^\n]*")
 _BLOCK_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 # Read in every file: of no use to whoever asks where a name is read.
 _COMMON = frozenset({b"NULL", b"TRUE", b"FALSE", b"EOF", b"NAN"})
+# Built-in types and type parameters: nobody asks who uses them.
+_BUILT_IN = frozenset(
+    """T U V K any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32 int64
+    list object rune set size_t str string tuple type uint uint8 uint16 uint32 uint64 uintptr void""".split()  # noqa: SIM905
+)
 
 
 def line_starts(lines: Sequence[bytes]) -> list[int]:
@@ -50,8 +56,8 @@ def symbols(
             line_start=first + 1,
             line_end=end + 1,
             definition_line=name_row + 1,
-            signature=_signature(definition, source, starts),
-            doc=_doc(definition, source, lines, starts, first, family),
+            signature=_signature(definition, source, starts, family),
+            doc=_doc(definition, source, lines, first, family),
         )
         made.append((first, -end, name_row, place, symbol))
     made.sort(key=lambda entry: entry[:4])
@@ -60,30 +66,28 @@ def symbols(
     return tuple(entry[4] for entry in made)
 
 
-def _signature(definition: Definition, source: bytes, starts: Sequence[int]) -> str:
+def _signature(definition: Definition, source: bytes, starts: Sequence[int], family: Family) -> str:
     head = definition.head
     if source[head : head + 1] == b"@":
         head = max(starts[definition.name_row], definition.start)
-    if definition.body > head:
-        raw = source[head : min(definition.body, head + 2000)]
-        if b"#" in raw or b"/" in raw:
-            raw = _LINE_COMMENT.sub(b"", _BLOCK_COMMENT.sub(b" ", raw))
-    else:
-        raw = source[head : min(definition.end, head + 2000)]
-        if definition.kind in VALUES or definition.kind == "macro":
-            raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
+    body = definition.body > head
+    raw = source[head : min(definition.body if body else definition.end, head + 2000)]
+    if not body and (definition.kind in VALUES or definition.kind == "macro"):
+        raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
+    if not family.block_comments:
+        if b"#" in raw:
+            raw = _HASH_COMMENT.sub(b"", raw)
+    elif b"/" in raw:
+        raw = _LINE_COMMENT.sub(b"", _BLOCK_COMMENT.sub(b" ", raw))
     text = " ".join(raw.decode("utf-8", "replace").split())
-    text = text.removesuffix("=>").removesuffix("{").rstrip()
-    if definition.body > head:
-        text = text.removesuffix(":")
-    return text[:MAX_SIGNATURE]
+    text = text.removesuffix("{").rstrip()
+    return (text.removesuffix(":") if body else text)[:MAX_SIGNATURE]
 
 
 def _doc(
     definition: Definition,
     source: bytes,
     lines: Sequence[bytes],
-    starts: Sequence[int],
     first: int,
     family: Family,
 ) -> str:
@@ -91,8 +95,9 @@ def _doc(
     if not raw and first < definition.row:
         raw = b"\n".join(lines[first : definition.row])
     if not raw and definition.kind in VALUES and definition.end_row == definition.name_row:
-        row = definition.end_row
-        raw = comments.trailing_comment(lines[row][definition.end - starts[row] :], family)
+        raw = comments.trailing_comment(source, definition.end, family)
+    elif not raw and definition.kind == "macro":
+        raw = b"".join(lines[definition.name_row].partition(b"/*")[1:])
     return comments.paragraph(raw) if raw else ""
 
 
@@ -100,8 +105,12 @@ def references(
     found: Captured, definitions: Sequence[Definition], source: bytes, starts: Sequence[int]
 ) -> tuple[Reference, ...]:
     """Return every use with the innermost symbol around it, by place; each name once per line, kind and symbol."""
-    named = {definition.name_start for definition in definitions}
-    uses = [use for start, use in found.uses.items() if use.kind != "type" or start not in named]
+    named = {definition.name_start for definition in found.definitions.values()}
+    uses = [
+        use
+        for start, use in found.uses.items()
+        if use.kind != "type" or (start not in named and use.name not in _BUILT_IN)
+    ]
     uses += _constants(found, named, source, starts)
     uses.sort(key=lambda use: use.start)
     made: list[Reference] = []
