@@ -116,7 +116,7 @@ def _patient(request: Waiting) -> Waiting:
     return msgspec.structs.replace(request, fresh_within_ms=-1, index_wait_ms=-1)
 
 
-async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int) -> Answer:
+async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int, began_ns: int) -> Answer:
     """Say what the index holds after an init or update."""
 
     def outcome(snapshot: Snapshot, view: View) -> Answer:
@@ -133,7 +133,7 @@ async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int
             freshness=view.freshness,
             ignored=view.ignored,
             ignored_by=view.ignored_by,
-            took_ms=(time.perf_counter_ns() - view.started_ns) / 1e6,
+            took_ms=(time.perf_counter_ns() - began_ns) / 1e6,
         )
         return administration.outcome(done, request)
 
@@ -194,21 +194,22 @@ async def handle_init(services: Services, request: Init, report: Report) -> Answ
     """Attach exactly the named directory, and index it."""
     root = roots.resolve(request.directory)
     async with visit(services, _patient(request), report, root=root, explicit=True) as here:
-        return await _outcome(here, request, "attached", 0)
+        return await _outcome(here, request, "attached", 0, here.view.started_ns)
 
 
 async def handle_update(services: Services, request: Update, report: Report) -> Answer:
     """Bring the index up to date now, or build it anew beside the old one."""
-    patient = _patient(request)
+    began = time.perf_counter_ns()
     root = services.worktrees.locate(request)
     worktree = await services.worktrees.enter(root)
     before = worktree.pipeline.committed
     try:
-        if request.full and worktree.pipeline.complete:
+        full = request.full and worktree.pipeline.complete
+        if full:
             await worktree.rebuild(report)
-        async with visit(services, patient, report, root=root) as here:
+        async with visit(services, _patient(request), report, root=root) as here:
             changed = worktree.pipeline.committed - before
-            return await _outcome(here, request, "rebuilt" if request.full else "updated", changed)
+            return await _outcome(here, request, "rebuilt" if full else "updated", changed, began)
     finally:
         services.worktrees.leave(root)
 

@@ -203,7 +203,7 @@ class Pipeline:
         if path == self.index_path:
             self._note(changes)
             self.generation = applied.generation
-            self.committed += applied.files
+        self.committed += applied.files
         return applied.missing
 
     def _advance(self, files: int) -> None:

@@ -12,6 +12,9 @@ from ctxd.store.write import Change, Put, Remove, Skip, Touch
 
 # Results of a first index wait for the writer in this many transactions, so memory stays bounded.
 WRITES_AHEAD = 4
+# Source in one transaction of a first index. Each commit makes a segment of the full-text index, and small segments
+# cost merges.
+PART_BYTES = 4_000_000
 
 # Commits changes as one transaction; returns the paths that must be parsed anew.
 Commit = Callable[[Sequence[Change]], Awaitable[tuple[str, ...]]]
@@ -28,6 +31,7 @@ class Writes:
         self._in_parts = in_parts
         self._changes: list[Change] = []
         self._files = 0
+        self._bytes = 0
         self._ahead: set[asyncio.Task[None]] = set()
         self._missing: list[str] = []
 
@@ -35,7 +39,8 @@ class Writes:
         """Take in changes that stand for `files` of the batch's suspects."""
         self._changes.extend(changes)
         self._files += files
-        if not self._in_parts:
+        self._bytes += sum(change.stat.size_bytes for change in changes if isinstance(change, Put))
+        if not self._in_parts or self._bytes < PART_BYTES:
             return
         self._commit()
         while len(self._ahead) >= WRITES_AHEAD:
@@ -51,7 +56,7 @@ class Writes:
 
     def _commit(self) -> None:
         changes, files = self._changes, self._files
-        self._changes, self._files = [], 0
+        self._changes, self._files, self._bytes = [], 0, 0
         if changes:
             self._ahead.add(asyncio.create_task(self._apply(changes, files)))
         else:
