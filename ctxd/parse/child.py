@@ -51,19 +51,25 @@ class Child:
         """Start a worker; raises OSError when no process can be had."""
         ours, theirs = socket.socketpair()
         try:
-            with theirs:
-                # Two milliseconds of the loop; asyncio's own way costs a thread for each process on 3.11.
-                process = subprocess.Popen(  # noqa: ASYNC220
-                    command or COMMAND,
-                    stdin=theirs.fileno(),
-                    stdout=theirs.fileno(),
-                    cwd="/",
-                    env=_environment(),
-                    close_fds=True,
-                )
+            # Two milliseconds of the loop; asyncio's own way costs a thread for each process on 3.11.
+            process = subprocess.Popen(  # noqa: ASYNC220
+                command or COMMAND,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
+                cwd="/",
+                env=_environment(),
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        try:
             reader, writer = await asyncio.open_connection(sock=ours, limit=_BUFFER_BYTES)
         except BaseException:
             ours.close()
+            process.kill()
+            process.wait(_REAP_S)
             raise
         child = cls(process, reader, writer)
         child.send(setup)

@@ -22,7 +22,7 @@ GROUP_TOKENS, PAUSE_TOKENS = 250, 120
 _TINY_TOKENS = 60
 _VALUES = frozenset({"constant", "variable", "field", "key", "environment", "macro", "type"})
 # A body is cut into parts of equal size; a type or a file into what belongs together.
-_BODIES = frozenset({"function", "method", "test", "route", "constant", "variable", "macro"})
+_BODIES = frozenset({"function", "method", "test", "route", "constant", "variable", "macro", "section"})
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -187,10 +187,10 @@ class Cutter:
             if 2 * self._tokens(atom.line_start, atom.line_end) >= self._tokens(line_start, line_end):
                 return Piece(atom.kind, atom.symbol, line_start, line_end, owners)
         kind = group[0].kind if len(group) == 1 or group[0].kind in ("header", "imports") else "gap"
-        if is_body:
-            kind = "part"
-        elif owner >= 0 and self._symbols[owner].kind == "section":
+        if owner >= 0 and self._symbols[owner].kind == "section":
             kind = "section"
+        elif is_body:
+            kind = "part"
         elif kind == "definition":
             kind = "gap"
         return Piece(kind, owner, line_start, line_end, owners)
