@@ -147,13 +147,13 @@ class Pipeline:
         return name
 
     async def _begin_anew(self, old: str, *, damaged: bool) -> None:
+        """Move to an empty index file. A damaged file is kept aside, one of another maker goes."""
         if old:
             self._machinery.readers.forget(old)
             await asyncio.wrap_future(self._machinery.writer.close(old))
-            if damaged:
-                await self._in_scan(lambda: set_aside(old))
+            await self._in_scan(lambda: set_aside(old) if damaged else remove_index(old))
+        self.index_path = ""
         await self._switch(await self._new_file())
-        self.complete = False
 
     async def _switch(self, name: str) -> None:
         """Move the pointer; the former file goes when its last reader is done."""
