@@ -64,7 +64,7 @@ class Pipeline:
         self._lock = asyncio.Lock()
         self._paths: set[str] = set()
         self._reading: Counter[str] = Counter()
-        self._retired: set[str] = set()
+        self._retired: dict[str, Callable[[str], object]] = {}
         self._done = 0
         self._total = 0
 
@@ -75,7 +75,8 @@ class Pipeline:
         path = registry.index_path(entry) if entry is not None else ""
         verdict = await self._in_scan(lambda: inspect(path, self._machinery.maker))
         if verdict.state != "good":
-            await self._begin_anew(path, damaged=verdict.state == "damaged")
+            end_file = set_aside if verdict.state == "damaged" else remove_index
+            await self._switch(await self._new_file(), path, end_file)
             return
         self.index_path = path
         self.complete = await self.read(is_complete, READ_S)
@@ -89,8 +90,7 @@ class Pipeline:
             return await self._machinery.readers.run(path, function, deadline_s=deadline_s)
         finally:
             self._reading[path] -= 1
-            if path in self._retired and not self._reading[path]:
-                self._remove(path)
+            self._end_retired(path)
 
     @property
     def listing(self) -> Listing | None:
@@ -125,7 +125,7 @@ class Pipeline:
             survey = await self._surveyor.survey(whole, path, self._paths, watch)
             await self._bring_up(survey, path, in_parts=False)
             await self._write_job(path, mark_complete)
-            await self._switch(name)
+            await self._switch(name, self.index_path)
         self.rebuilds += 1
 
     async def replace_damaged(self, path: str) -> bool:
@@ -136,7 +136,7 @@ class Pipeline:
         async with self._lock:
             if self.index_path != path:
                 return False
-            await self._begin_anew(path, damaged=True)
+            await self._switch(await self._new_file(), path, set_aside)
         self.rebuilds += 1
         return True
 
@@ -146,31 +146,23 @@ class Pipeline:
         await self._in_scan(lambda: create_index(self._machinery.registry.absolute(name), self._machinery.maker))
         return name
 
-    async def _begin_anew(self, old: str, *, damaged: bool) -> None:
-        """Move to an empty index file. A damaged file is kept aside, one of another maker goes."""
-        if old:
-            self._machinery.readers.forget(old)
-            await asyncio.wrap_future(self._machinery.writer.close(old))
-            await self._in_scan(lambda: set_aside(old) if damaged else remove_index(old))
-        self.index_path = ""
-        await self._switch(await self._new_file())
-
-    async def _switch(self, name: str) -> None:
-        """Move the pointer; the former file goes when its last reader is done."""
+    async def _switch(self, name: str, old: str, end_file: Callable[[str], object] = remove_index) -> None:
+        """Move the pointer to the index file `name`; the one at `old` ends when its last reader is done."""
+        path = self._machinery.registry.absolute(name)
         await self._machinery.registry.set_index(self.root, name)
-        old, self.index_path = self.index_path, self._machinery.registry.absolute(name)
+        self.index_path = path
         self.complete = await self.read(is_complete, READ_S)
         self._paths = set(await self.read(catalog.known_files, READ_S))
-        if old and old != self.index_path:
+        if old:
             await asyncio.wrap_future(self._machinery.writer.close(old))
-            self._retired.add(old)
-            if not self._reading[old]:
-                self._remove(old)
+            self._retired[old] = end_file
+            self._end_retired(old)
 
-    def _remove(self, path: str) -> None:
-        self._retired.discard(path)
-        self._machinery.readers.forget(path)
-        self._machinery.scan.submit(remove_index, path)
+    def _end_retired(self, path: str) -> None:
+        if path in self._retired and not self._reading[path]:
+            end_file = self._retired.pop(path)
+            self._machinery.readers.forget(path)
+            self._machinery.scan.submit(end_file, path)
 
     async def _bring_up(self, survey: Survey, path: str, *, in_parts: bool, reuse: bool = True) -> None:
         """Read and parse the suspects, and write what they are; one transaction, or many when `in_parts`."""
