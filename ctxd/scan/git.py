@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Sequence
 
 from ctxd.scan.origin import normalised
@@ -19,6 +20,8 @@ from ctxprotocol.errors import CtxError
 
 # Listing 100,000 files takes a second; a git that hangs (a FIFO in place of an ignore file) must not hold the thread.
 TIMEOUT_S = 30.0
+# A git that hung once will hang again, and the scan thread serves all worktrees: it is left alone for a while.
+HUNG_S = 600.0
 _GITFILE_BYTES = 4_096
 _OPTIONS = (
     "--no-pager",
@@ -41,10 +44,18 @@ _QUIET = {
 }
 
 
+# When git last hung, by git directory. The scan thread alone reads and writes it.
+_hung: dict[str, float] = {}
+
+
 class GitFailed(CtxError):
     """git is missing, timed out or refused; the message says which."""
 
     error = "git_failed"
+
+
+class GitHung(GitFailed):
+    """git did not answer in time."""
 
 
 class Repository:
@@ -95,7 +106,13 @@ class Repository:
 
     def run(self, args: Sequence[str], stdin: bytes = b"", *, fine: Sequence[int] = (0,)) -> bytes:
         """Run git and return its output. Raises GitFailed for an exit code that is not in `fine`."""
-        return _run([f"--git-dir={self.git_dir}", f"--work-tree={self.top}", *args], self.root, stdin, fine)
+        if time.monotonic() - _hung.get(self.git_dir, -HUNG_S) < HUNG_S:
+            raise GitFailed(f"git did not answer in {self.top} and is not asked there for {HUNG_S:.0f} s")
+        try:
+            return _run([f"--git-dir={self.git_dir}", f"--work-tree={self.top}", *args], self.root, stdin, fine)
+        except GitHung:
+            _hung[self.git_dir] = time.monotonic()
+            raise
 
     def files(self, directory: str = "") -> list[str]:
         """Return what git lists below `directory`: tracked files, and untracked ones that it does not ignore.
@@ -186,6 +203,12 @@ class Repository:
             return False
 
 
+def rule_files(root: str, nested: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the absolute paths of git's own that rule over a worktree and over the repositories `nested` in it."""
+    found = [Repository.open(root), *(Repository.at(os.path.join(root, path)) for path in nested)]
+    return tuple(path for one in found if one is not None for path in one.rule_files())
+
+
 def user_excludes() -> str:
     """Return the absolute path of the user's excludes file for trees outside git; it need not exist."""
     try:
@@ -218,7 +241,7 @@ def _run(args: Sequence[str], cwd: str, stdin: bytes, fine: Sequence[int]) -> by
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise GitFailed(f"git did not answer in {TIMEOUT_S:.0f} s") from None
+        raise GitHung(f"git did not answer in {TIMEOUT_S:.0f} s") from None
     except OSError as error:
         raise GitFailed(f"git cannot be run: {error.strerror}") from error
     if done.returncode not in fine:

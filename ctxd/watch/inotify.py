@@ -27,6 +27,8 @@ __all__ = ["InotifyWatcher", "open_watcher"]
 RULE_NAMES = frozenset((".gitignore", ".ctxignore"))
 # A moved directory's listing takes its watches over well within this; then they are given back.
 ORPHAN_S = 5.0
+# What makes a directory named `.git` a repository, and what decides about its files.
+_PARTS = ("HEAD", "objects", "refs", "commondir", "index", "config")
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
@@ -114,6 +116,9 @@ class InotifyWatcher:
             if not self._closed:
                 self._closed = True
                 self._queue.close()
+                self._paths.clear()
+                self._numbers.clear()
+                self._orphans.clear()
 
     # -- called by watchdog, inside drain and close ------------------------------------------------------------
 
@@ -133,8 +138,12 @@ class InotifyWatcher:
         elif not name:
             if mask & kernel.UNMOUNTED or (mask & kernel.SELF and not directory):
                 self._lose("the root was moved or deleted" if mask & kernel.SELF else "unmounted")
-        elif name != ".git":
-            self._entry(f"{directory}/{name}" if directory else name, name, mask)
+        else:
+            path = f"{directory}/{name}" if directory else name
+            if name == ".git":
+                self._repository(path, mask)
+            else:
+                self._entry(path, name, mask)
 
     def on_watch_deleted(self, wd: int) -> None:
         """Forget a number that the kernel gave up."""
@@ -168,6 +177,14 @@ class InotifyWatcher:
         elif appeared or mask & kernel.ATTRIBUTES:
             # A directory whose mode changed may be readable now.
             self._emit(path, "directory")
+
+    def _repository(self, path: str, mask: int) -> None:
+        """A repository begins or ends here, so other rules hold. It is one only when all its parts are there."""
+        if mask & (kernel.CREATED | kernel.MOVED_TO) and mask & kernel.DIRECTORY:
+            for part in _PARTS:
+                self.add_rules(os.path.join(self.root, path, part))
+        if not mask & kernel.ATTRIBUTES:
+            self._emit(path, "rules")
 
     def _emit(self, path: str, kind: EventKind) -> None:
         self._events[FileEvent(path, kind)] = None

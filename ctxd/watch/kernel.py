@@ -100,6 +100,7 @@ class Queue:
         return len(events)
 
     def close(self) -> None:
-        """Close the descriptor and both ends of watchdog's pipe."""
+        """Close the descriptor and both ends of watchdog's pipe; the kernel drops the watches with it."""
+        self._fd._watch_for_wd.clear()  # watchdog would remove them one by one, half a second for 20,000
         self._fd._is_reading = False
         self._fd.close()

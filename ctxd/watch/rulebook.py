@@ -24,7 +24,7 @@ class Rulebook:
         """Take in an absolute path, of a file or of a directory of refs; return the directories to watch for it."""
         directory, name = os.path.split(path)
         self._names.setdefault(directory, {})[name] = path
-        if not os.path.isdir(path):
+        if _REFS not in path or not os.path.isdir(path):
             return (directory,)
         self._names.setdefault(path, {})[""] = path
         return directory, path

@@ -199,3 +199,16 @@ def test_a_git_that_hangs_is_given_up(tree: Tree, monkeypatch: pytest.MonkeyPatc
     listing = discover(str(tree.root), Rules())
     assert [f.path for f in listing.files if not f.skip] == ["a.py"]
     assert "did not answer" in listing.note
+    monkeypatch.setattr(git, "_run", lambda *_: pytest.fail("git was asked again"))
+    assert [f.path for f in look(str(tree.root), Rules(), ["a.py"], ()).found] == ["a.py"]
+    assert "is not asked" in discover(str(tree.root), Rules()).note
+
+
+def test_the_rule_files_of_nested_repositories_are_named_too(tree: Tree) -> None:
+    """Their index and excludes decide about their files."""
+    Tree(tree.root / "nest")
+    found = git.rule_files(str(tree.root), ["nest"])
+    assert {f"{tree.root}/.git/index", f"{tree.root}/nest/.git/index", f"{tree.root}/nest/.git/info/exclude"} <= set(
+        found
+    )
+    assert git.rule_files(str(tree.root.parent)) == ()

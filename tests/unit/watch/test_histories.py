@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxd.model import FileEvent, Overflow
+from ctxd.model import EventKind, FileEvent, Overflow
 from ctxd.scan.discover import Rules, discover
 from ctxd.scan.git import Repository
 from ctxd.scan.look import look
@@ -30,7 +30,7 @@ RULES = Rules(ignore=("node_modules/",))
 HISTORIES = 20
 STEPS = 20
 FILES = ["a.py", "b.py", "x.log", ".env", "é.md", "c.tmp"]
-FOLDERS = ["lib", "app", "node_modules", "gen", "Bar"]
+FOLDERS = ["lib", "app", "gen", "Bar", "src", "lib", "app", "gen", "node_modules"]
 
 
 class Shadow:
@@ -43,10 +43,14 @@ class Shadow:
         self.list_all()
 
     def list_all(self) -> None:
-        repository = Repository.open(self.root)
+        self.watch_rules(Repository.open(self.root))
+        self.files = self.fresh(self.watcher.add)
+        for nested in discover(self.root, RULES).nested:
+            self.watch_rules(Repository.at(os.path.join(self.root, nested)))
+
+    def watch_rules(self, repository: Repository | None) -> None:
         for path in repository.rule_files() if repository else ():
             self.watcher.add_rules(path)
-        self.files = self.fresh(self.watcher.add)
 
     def fresh(self, watch: Callable[[str], object], directory: str = "") -> dict[str, str]:
         found = discover(self.root, RULES, directory, watch)
@@ -182,7 +186,7 @@ class Hand:
             return "nothing"
         os.rename(path, to)
         if self.rng.random() < 0.5:
-            (to / "after.py").write_text(self.text())
+            (to / f"after{self.count}.py").write_text(self.text())
         return f"mv {path} {to}"
 
     def move_out(self) -> str:
@@ -252,6 +256,9 @@ class Hand:
 
     def nested_repository(self) -> str:
         path = self.rng.choice(self.folders()[1:] or [self.new_folder()])
+        if (path / ".git").exists():
+            shutil.rmtree(path / ".git")
+            return f"rm -r {path}/.git"
         Tree(path)
         return f"git init {path}"
 
@@ -262,13 +269,12 @@ class Hand:
         return self.rng.choice(often * 3 + seldom * 2 + rare)()
 
 
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_no_operation_is_missed(tmp_path: Path, seed: int) -> None:
-    """The shadow equals a fresh listing after each operation, or after a few that came together."""
+def live(place: Path, seed: int) -> None:
+    """Live through one history; the shadow must equal a fresh listing after each operation, or a few together."""
     rng = random.Random(seed)
-    tree = Tree(tmp_path / "t", git=seed % 2 == 0)
-    (tmp_path / "outside").mkdir()
-    hand = Hand(tree, tmp_path / "outside", rng)
+    tree = Tree(place / "t", git=seed % 2 == 0)
+    (place / "outside").mkdir(parents=True)
+    hand = Hand(tree, place / "outside", rng)
     for _ in range(5):
         hand.nested_and_quick()
     shadow = Shadow(str(tree.root))
@@ -278,7 +284,27 @@ def test_no_operation_is_missed(tmp_path: Path, seed: int) -> None:
             print(f"seed {seed} step {step}: {did}")
             shadow.catch_up()
             assert shadow.files == shadow.fresh(lambda _: None)
-        assert shadow.watcher.trusted
-        assert shadow.watcher.overflows == 0
+        assert (shadow.watcher.trusted, shadow.watcher.overflows) == (True, 0)
     finally:
         shadow.watcher.close()
+
+
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_no_operation_is_missed(tmp_path: Path, seed: int) -> None:
+    """Files, folders, links, rules and repositories come, change, move and go."""
+    live(tmp_path, seed)
+
+
+@pytest.mark.parametrize("kind", ["file", "gone", "directory", "directory_gone", "rules"])
+def test_histories_go_red_without_one_kind_of_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """They can fail: each kind of event is needed by one of them."""
+    real = InotifyWatcher._emit
+
+    def emit(self: InotifyWatcher, path: str, of: EventKind) -> None:
+        if of != kind:
+            real(self, path, of)
+
+    monkeypatch.setattr(InotifyWatcher, "_emit", emit)
+    with pytest.raises((AssertionError, FileNotFoundError)):
+        for seed in range(HISTORIES):
+            live(tmp_path / str(seed), seed)

@@ -97,10 +97,19 @@ def test_ignore_files_are_rules_as_well(tree: Tree, watcher: InotifyWatcher) -> 
     assert drained(watcher) == {("gone", "lib/.gitignore"), ("rules", "lib/.gitignore")}
 
 
-def test_gits_own_directory_is_no_part_of_the_tree(tree: Tree, watcher: InotifyWatcher) -> None:
-    """Neither its appearance nor what happens in it."""
-    tree.git("init", "-q", ".")
+def test_a_repository_that_begins_or_ends_changes_the_rules(tree: Tree, watcher: InotifyWatcher) -> None:
+    """It is one only when the last of its parts is there, which has to be heard too; its files are no events."""
+    tree.path("lib/.git").mkdir()
+    assert drained(watcher) == {("rules", "lib/.git")}
+    tree.path("lib/.git/objects").mkdir()
+    assert drained(watcher) == {("rules", f"{tree.root}/lib/.git/objects")}
+    tree.write("lib/.git/objects/ab/cd", "x")
+    tree.write("lib/.git/description", "x")
     assert drained(watcher) == set()
+    os.rename(tree.path("lib/.git"), tree.root.parent / "away")
+    assert drained(watcher) == {("rules", "lib/.git")}
+    tree.write("lib/.git", "gitdir: elsewhere")
+    assert drained(watcher) == {("rules", "lib/.git")}
 
 
 def test_a_name_that_is_not_utf8_is_no_event(tree: Tree, watcher: InotifyWatcher) -> None:
