@@ -1,4 +1,4 @@
-"""The C family: declarators, `static`, and functions that a broken tree hides. Pure."""
+"""The C family: declarators, `static`, and what a broken tree hides. Pure."""
 
 # ruff: noqa: ARG002
 
@@ -21,13 +21,22 @@ _STATIC = re.compile(rb"\bstatic\b")
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 # A line that begins in the first column and may be the head of a function.
 _HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[^\\\n]|\\\n?)*+", re.MULTILINE)
 _PAREN = re.compile(rb"[()]")
 # What may stand between the parameters and the body: comments, attributes, macros.
-_BEFORE_BODY = re.compile(rb"(?>\s+|/\*(?>[^*]|\*(?!/))*\*/|//[^\n]*|[A-Za-z_]\w*|\((?>[^(){};]|\([^(){};]*\))*\))*+\{")
-_MAX_HEAD = 3000
-_KEYWORDS = frozenset(
-    b"if for while switch return else sizeof do case defined typedef __attribute__ __declspec".split()
+_AFTER_HEAD = re.compile(
+    rb"(?>\s+|/\*(?>[^*]|\*(?!/))*\*/|//[^\n]*|[A-Za-z_]\w*|\((?>[^(){};]|\([^(){};]*\))*\))*+[{;]"
 )
+_POINTER = re.compile(
+    rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*\*+[ \t]*([A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
+)
+# No head is longer, no parameter nests deeper.
+_MAX_HEAD = 3000
+_MAX_PARENS = 20
+_KEYWORD = re.compile(rb"(?:if|for|while|switch|return|else|do|case|goto|typedef)\b")
+_NO_NAMES = frozenset(b"if for while switch sizeof defined __attribute__ __declspec".split())
+
+_TYPES = frozenset({"void", "int", "char", "long", "short", "float", "double", "unsigned", "signed", "const"})
 
 
 class C(Family):
@@ -50,6 +59,10 @@ class C(Family):
             kind = "function"
         return node, kind
 
+    def name(self, text: str, kind: str) -> tuple[str, str]:
+        # `API void (*f)(int);` is read as a function named void.
+        return ("" if text in _TYPES and kind != "type" else text), ""
+
     def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
         if definition.kind in ("function", "variable"):
             return not _STATIC.search(source, definition.start, definition.name_start)
@@ -62,39 +75,49 @@ class C(Family):
         known = {definition.name_start for definition in found.definitions.values()}
         skips = sorted(found.skips)
         begun: list[int] = []
-        for head in _HEAD.finditer(source):
-            if head.group(1) in _KEYWORDS or _inside(skips, head.start()):
-                continue
-            body = _body_of(source, head.end() - 1)
-            if body == -1:
-                continue
-            begun.append(head.start())
+
+        def add(kind: str, head: re.Match[bytes], body: int, end: int) -> None:
             if head.start(1) not in known:
-                found.definitions[head.start(1)] = _function(source, starts, head, body)
+                found.definitions[head.start(1)] = _text_definition(kind, head, starts, body, end)
+
+        for head in _HEAD.finditer(source):
+            if _KEYWORD.match(head.group()) or head.group(1) in _NO_NAMES or _inside(skips, head.start()):
+                continue
+            end = _head_end(source, head.end() - 1)
+            if source[end - 1 : end] == b"{":
+                begun.append(head.start())
+                add("function", head, end - 1, _end_of(source, end - 1))
+            elif end != -1 and not head.group(1).isupper():
+                add("function", head, -1, end)
+        for kind, pattern in (("macro", _MACRO), ("variable", _POINTER)):
+            for head in pattern.finditer(source):
+                if not _inside(skips, head.start()) and not _KEYWORD.match(head.group()):
+                    add(kind, head, -1, head.end())
         _clip(found, begun, source, starts)
 
 
 def _inside(skips: Sequence[tuple[int, int]], at: int) -> bool:
-    place = bisect_right(skips, (at, len(skips) + at)) - 1
+    place = bisect_right(skips, (at + 1,)) - 1
     return place >= 0 and skips[place][1] > at
 
 
-def _body_of(source: bytes, opening: int) -> int:
-    """Return where the `{` of a function's body is, given the `(` of its parameters; -1 when none follows."""
+def _head_end(source: bytes, opening: int) -> int:
+    """Return the byte after the `{` or `;` that follows the parameters, given their `(`; -1 for anything else."""
     depth = 0
     for paren in _PAREN.finditer(source, opening, opening + _MAX_HEAD):
         depth += 1 if paren.group() == b"(" else -1
         if depth == 0:
-            after = _BEFORE_BODY.match(source, paren.end(), paren.end() + _MAX_HEAD)
-            return after.end() - 1 if after else -1
+            after = _AFTER_HEAD.match(source, paren.end(), paren.end() + _MAX_HEAD)
+            return after.end() if after else -1
+        if depth > _MAX_PARENS:
+            break
     return -1
 
 
-def _function(source: bytes, starts: Sequence[int], head: re.Match[bytes], body: int) -> Definition:
-    end = _end_of(source, body)
+def _text_definition(kind: str, head: re.Match[bytes], starts: Sequence[int], body: int, end: int) -> Definition:
     row = bisect_right(starts, head.start()) - 1
     return Definition(
-        kind="function",
+        kind=kind,
         name=head.group(1).decode(),
         start=head.start(),
         end=end,

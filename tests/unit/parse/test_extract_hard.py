@@ -93,6 +93,26 @@ def test_functions_after_unbalanced_conditional_braces_are_found_and_end_where_t
     assert found.note == "syntax errors"
 
 
+def test_macros_and_pointers_that_a_broken_tree_swallows_are_found() -> None:
+    """Unknown macros around declarations turn what follows into an error node; comments hold no macros."""
+    text = """\
+        API float (*get_ratio)() ATTR;
+        API size_t (*get_size)(void* ptr) ATTR;
+        #define AFTER(func) \\
+            (func != NULL)
+        /*
+        #define NOT_ME
+        */
+        """
+    found = read("c", text)
+    assert found.note == "syntax errors"
+    assert [(s.kind, s.name, s.line_start, s.line_end) for s in found.symbols] == [
+        ("variable", "get_ratio", 1, 1),
+        ("variable", "get_size", 2, 2),
+        ("macro", "AFTER", 3, 4),
+    ]
+
+
 def test_a_prototype_is_told_from_a_body() -> None:
     """Its signature ends with a semicolon, so that whoever ranks can put the body first."""
     found = read("c", "int run(int a);\nint run(int a) { return a; }\n")
