@@ -35,7 +35,7 @@ _FORMATS: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (
         ("PRIVATE KEY",),
         re.compile(
-            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?P<s>[A-Za-z0-9+/=\s\\\"',:-]{40,20000}?)"
+            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?P<s>[A-Za-z0-9+/=\s\\\"',:-]{40,8000}?)"
             r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY"
         ),
     ),
