@@ -25,9 +25,6 @@ from ctxprotocol.messages import Progress, Stop, Welcome
 START_WAIT_S = 20.0
 # Whoever holds the lock may first stop an old daemon and then start the new one.
 LOCK_WAIT_S = START_WAIT_S + STOP_WAIT_S
-# A child that lost the race for the daemon's own lock ends with this at once, while the winner still gets ready.
-LOST_THE_RACE = 1
-WINNER_WAIT_S = 5.0
 LOG_LINES = 5
 
 
@@ -165,17 +162,22 @@ def _stop(state_dir: str) -> Welcome | None:
 
 def _is_gone(state_dir: str, path: str, was: Welcome | None) -> bool:
     """Say whether the daemon let go of its lock and its socket; another one may listen by then."""
-    descriptor = os.open(state_dir, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if not _lock(descriptor, shared=True):
-            return False
-    finally:
-        os.close(descriptor)
+    if not _is_free(state_dir):
+        return False
     try:
         now = probe(path, 1.0)
     except (Garbled, CtxError):
         return False
     return now is None or (was is not None and now.pid != was.pid)
+
+
+def _is_free(state_dir: str) -> bool:
+    """Say whether no daemon holds the lock on its state directory."""
+    descriptor = os.open(state_dir, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return _lock(descriptor, shared=True)
+    finally:
+        os.close(descriptor)
 
 
 def _spawn(state_dir: str) -> Welcome:
@@ -207,18 +209,15 @@ def _spawn(state_dir: str) -> Welcome:
 def _await_hello(child: subprocess.Popen[bytes], state_dir: str) -> Welcome:
     path = endpoint.socket_path(state_dir)
     found: list[Welcome] = []
-    ended_at = 0.0
 
     def answers() -> bool:
-        nonlocal ended_at
+        ended = child.poll() is not None
         welcome = probe(path)
         if welcome is not None:
             found.append(welcome)
-        elif child.poll() is not None:
-            ended_at = ended_at or time.monotonic()
-            if child.returncode != LOST_THE_RACE or time.monotonic() - ended_at > WINNER_WAIT_S:
-                raise DaemonUnreachable(f"the daemon ended at once (exit {child.returncode})", _why(state_dir))
-        return bool(found)
+        elif ended and _is_free(state_dir):
+            raise DaemonUnreachable(f"the daemon ended at once (exit {child.returncode})", _why(state_dir))
+        return bool(found)  # while another daemon holds the lock, ours lost the race: that one will greet
 
     _wait(answers, START_WAIT_S, "the daemon was started but does not answer")
     return found[0]

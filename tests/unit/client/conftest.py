@@ -45,6 +45,7 @@ class FakeDaemon:
         self.requests: list[AnyRequest] = []
         self.script: Script = lambda peer: peer.say(welcome(), Answer(out="an answer\n"))
         self.stopped = False
+        self.welcome = welcome()  # said to a probe and to Stop
         endpoint.make_private(home)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(endpoint.socket_path(home))
@@ -76,9 +77,9 @@ class FakeDaemon:
         if isinstance(request, Stop):
             self._unbind()
             self.stopped = True
-            peer.say(welcome(), Answer())
+            peer.say(self.welcome, Answer())
         elif request is None:
-            peer.say(welcome())
+            peer.say(self.welcome)
         try:
             if request is not None and not isinstance(request, Stop):
                 self.script(peer)
