@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from ctxd.model import Batch, FileEvent, Freshness, Overflow
 from ctxd.pipeline import Pipeline
+from ctxd.store.driver import IndexDamaged
 from ctxd.survey import Watch
 from ctxd.watch.barrier import Barrier
 from ctxd.watch.debounce import Debouncer
@@ -199,8 +200,12 @@ class Worktree:
             await self._until_due()
             number = self._barrier.seen
             batch = self._debouncer.take()
+            path = self.pipeline.index_path
             try:
                 await self._process(batch)
+            except IndexDamaged as damage:
+                self.damaged(damage.message)
+                await self.mend(path)
             except (CtxError, OSError) as error:
                 self._failed(batch, error)
             except Exception as error:
