@@ -13,6 +13,8 @@ from ctxd.store.lexicon import Lexicon
 
 # A shorter beginning is shared by words that have nothing else in common.
 _BEGINNING = 4
+# Such files go by the name of their folder.
+_UNNAMED = frozenset({"__init__", "index", "mod"})
 
 
 class Subject:
@@ -51,7 +53,10 @@ class Subject:
         known = self._paths.get(path)
         if known is None:
             *folders, base = path.split("/")
-            stem = self._parts(base.split(".")[0])
+            plain = base.split(".")[0]
+            if plain in _UNNAMED and folders:
+                plain = folders.pop()
+            stem = self._parts(plain)
             folder = self._parts(folders[-1]) if folders else ()
             hit = {word for part in (*stem, *folder) if (word := self._asked(part))}
             share = sum(self.stems[word] for word in hit) / self._total

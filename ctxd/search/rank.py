@@ -43,6 +43,7 @@ def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subjec
     base = _base(found, candidates)
     coherence = _coherence(candidates, base)
     evidence = _Evidence(found)
+    sources = _sources(candidates)
     scored = []
     for candidate, lexical in zip(candidates, base, strict=True):
         parts = [part for part in lexical if part[1]]
@@ -51,7 +52,7 @@ def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subjec
         lift = coherence.get(candidate.file.id)
         if lift and lift[0] is candidate:
             parts.append(("coherence", weights.COHERENCE * lift[1]))
-        parts += _factors(plan, candidate, sum(value for _, value in parts))
+        parts += _factors(plan, candidate, sum(value for _, value in parts), sources)
         parts += _tier(plan, evidence, candidate)
         kept = tuple((name, round(value, 6)) for name, value in parts if value)
         scored.append(Scored(candidate, sum(value for _, value in kept), kept, evidence.via(candidate)))
@@ -131,19 +132,18 @@ class _Evidence:
         return tuple(name for name, yes in checks if yes)
 
 
-def _factors(plan: Plan, candidate: Candidate, total: float) -> Iterable[tuple[str, float]]:
+def _factors(plan: Plan, candidate: Candidate, total: float, sources: frozenset[str]) -> Iterable[tuple[str, float]]:
     """What lowers a candidate, as what each factor takes away."""
-    for name, factor in _penalties(plan, candidate):
+    for name, factor in _penalties(plan, candidate, sources):
         yield name, total * (factor - 1)
         total *= factor
 
 
-def _penalties(plan: Plan, candidate: Candidate) -> Iterable[tuple[str, float]]:
-    asked = plan.intents
+def _penalties(plan: Plan, candidate: Candidate, sources: frozenset[str]) -> Iterable[tuple[str, float]]:
+    asked, content = plan.intents, candidate.file.content
     for name, bit, factor in weights.PENALTIES:
-        if candidate.file.facts & bit and name not in asked:
+        if candidate.file.facts & bit and name not in asked and (bit != EXAMPLE or content == "code"):
             yield name, factor
-    content = candidate.file.content
     if content == "docs" and "docs" not in asked:
         yield "docs", weights.DOCS
     elif content == "config" and "config" not in asked:
@@ -157,11 +157,24 @@ def _penalties(plan: Plan, candidate: Candidate) -> Iterable[tuple[str, float]]:
         yield "tiny", weights.TINY
     if candidate.definition is None and _reexports(candidate):
         yield "re-export", weights.REEXPORT
+    if candidate.definition is None and _header(candidate) in sources:
+        yield "header", weights.HEADER
 
 
 def _reexports(candidate: Candidate) -> bool:
     base = candidate.file.path.rpartition("/")[2]
     return base in ("__init__.py", "index.ts", "index.js", "mod.rs") and candidate.symbol is None
+
+
+def _header(candidate: Candidate) -> str:
+    """Return what a header's path would be without its suffix, "" for other files."""
+    stem, _, suffix = candidate.file.path.rpartition(".")
+    return stem if suffix in ("h", "hpp", "hh") else ""
+
+
+def _sources(candidates: Iterable[Candidate]) -> frozenset[str]:
+    split = (one.file.path.rpartition(".") for one in candidates)
+    return frozenset(stem for stem, _, suffix in split if suffix in ("c", "cc", "cpp", "cxx", "m", "mm"))
 
 
 def _tier(plan: Plan, evidence: _Evidence, candidate: Candidate) -> Iterable[tuple[str, float]]:

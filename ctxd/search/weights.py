@@ -9,7 +9,7 @@ from ctxd.model import SymbolKind
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
 
 # bm25() weights of the columns path, name, context, body.
-BM25 = (2.0, 3.0, 1.0, 1.0)
+BM25 = (2.0, 1.0, 1.0, 1.0)
 
 # Tiers: far above any sum of the features below, so that their order never inverts.
 EXACT = 1000.0  # a definition of a name that was asked for, spelled so
@@ -19,13 +19,13 @@ STEP = 10.0  # between definitions of one name
 STEPS = 30
 
 # Features, added.
-COVERAGE = 2.0  # times the lexical share: up to three times as much with every word of the question
+COVERAGE = 1.5  # times the lexical share, with every word of the question
 COVERAGE_POWER = 1.5
 PATH = 1.0  # share of the question that is in the file's stem and folder
-STEM = 0.5  # share of the file's stem that is in the question
+STEM = 0.75  # share of the file's stem that is in the question
 NAME = 0.6  # share of the definition's name that is in the question
 DEFINITION = 1.5  # defines a capitalised word of the question
-COHERENCE = 0.2  # how much of the file speaks of the question
+COHERENCE = 0.8  # how much of the file speaks of the question
 PHRASE = 0.25  # for each word of a run of the question's words, found in a row
 PHRASE_MOST = 3.0
 LITERAL = 4.0  # holds a quoted text as it stands
@@ -42,13 +42,14 @@ PENALTIES: tuple[tuple[str, int, float], ...] = (
     ("vendored", VENDORED, 0.4),
     ("stubs", STUB, 0.7),
 )
-DOCS = 0.6
-CONFIG = 0.6
-TEXT = 0.7
+DOCS = 0.3
+CONFIG = 0.4
+TEXT = 0.4
 REEXPORT = 0.5
-IMPORTS = 0.5
+HEADER = 0.6  # announces what the source file of the same name does
+IMPORTS = 0.7
 TINY = 0.75
-TINY_TOKENS = 12
+TINY_TOKENS = 6
 SATURATION = 0.5
 
 # Reciprocal ranks: small enough that first places count, large enough that no list decides alone.
