@@ -20,23 +20,28 @@ if TYPE_CHECKING:
 _STATIC = re.compile(rb"\bstatic\b")
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 # A line that begins in the first column and may be the head of a function.
-_HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+_HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b([A-Za-z_]\w*)[ \t]*\((?![ \t]*\*)", re.MULTILINE)
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[^\\\n]|\\\n?)*+", re.MULTILINE)
 _PAREN = re.compile(rb"[()]")
 # What may stand between the parameters and the body: comments, attributes, macros.
 _AFTER_HEAD = re.compile(
     rb"(?>\s+|/\*(?>[^*]|\*(?!/))*\*/|//[^\n]*|[A-Za-z_]\w*|\((?>[^(){};]|\([^(){};]*\))*\))*+[{;]"
 )
+# `API int (*name)(...);`, and `API int (name)(...);` as Lua writes it.
 _POINTER = re.compile(
     rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*\*+[ \t]*([A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
+)
+_BRACKETED = re.compile(
+    rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*([A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
 )
 # No head is longer, no parameter nests deeper.
 _MAX_HEAD = 3000
 _MAX_PARENS = 20
 _KEYWORD = re.compile(rb"(?:if|for|while|switch|return|else|do|case|goto|typedef)\b")
-_NO_NAMES = frozenset(b"if for while switch sizeof defined __attribute__ __declspec".split())
-
 _TYPES = frozenset({"void", "int", "char", "long", "short", "float", "double", "unsigned", "signed", "const"})
+_NO_NAMES = frozenset(b"if for while switch sizeof defined __attribute__ __declspec".split()).union(
+    name.encode() for name in _TYPES
+)
 
 
 class C(Family):
@@ -73,6 +78,7 @@ class C(Family):
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         known = {definition.name_start for definition in found.definitions.values()}
+        by_start = {definition.start: key for key, definition in found.definitions.items()}
         skips = sorted(found.skips)
         begun: list[int] = []
 
@@ -81,17 +87,22 @@ class C(Family):
                 found.definitions[head.start(1)] = _text_definition(kind, head, starts, body, end)
 
         for head in _HEAD.finditer(source):
-            if _KEYWORD.match(head.group()) or head.group(1) in _NO_NAMES or _inside(skips, head.start()):
+            name = head.group(1)
+            if _KEYWORD.match(head.group()) or name in _NO_NAMES or _inside(skips, head.start()):
                 continue
             end = _head_end(source, head.end() - 1)
             if source[end - 1 : end] == b"{":
                 begun.append(head.start())
                 add("function", head, end - 1, _end_of(source, end - 1))
-            elif end != -1 and not head.group(1).isupper():
+            elif end != -1 and not name.isupper():
                 add("function", head, -1, end)
-        for kind, pattern in (("macro", _MACRO), ("variable", _POINTER)):
+        for kind, pattern in (("macro", _MACRO), ("variable", _POINTER), ("function", _BRACKETED)):
             for head in pattern.finditer(source):
                 if not _inside(skips, head.start()) and not _KEYWORD.match(head.group()):
+                    # The tree takes the type of `API size_t (*f)(int);` for the name of a function.
+                    wrong = found.definitions.get(by_start.get(head.start(), -1))
+                    if wrong is not None and wrong.name_start < head.start(1):
+                        del found.definitions[by_start[head.start()]]
                     add(kind, head, -1, head.end())
         _clip(found, begun, source, starts)
 
