@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 
-from ctxprotocol.errors import RepoUnknown, RootGone, RootRefused
+from ctxprotocol.errors import RepoUnknown, RootGone, RootRefused, UsageFailed
 from ctxprotocol.messages import InWorktree
 
 _NAME_IT = "name it to index it all the same: ctx init DIR"
@@ -95,7 +95,7 @@ def prefix(root: str, directory: bytes) -> str | None:
 
 
 def relative(root: str, directory: bytes, file: bytes) -> str:
-    """Return the path below `root` of a file that the caller named. Raises RootGone when it lies outside.
+    """Return the path below `root` of a file that the caller named. Raises UsageFailed when it lies outside.
 
     Only the file's directory is resolved: a link's own name stays what the caller wrote.
     """
@@ -104,5 +104,5 @@ def relative(root: str, directory: bytes, file: bytes) -> str:
     real = os.path.join(os.path.realpath(folder), base)
     head = root if root.endswith("/") else root + "/"
     if not real.startswith(head):
-        raise RootGone(f"{os.fsdecode(file)} lies outside of {root}")
+        raise UsageFailed(f"{os.fsdecode(file)} lies outside of {root}")
     return real[len(head) :]

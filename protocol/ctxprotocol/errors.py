@@ -133,8 +133,12 @@ _BY_NAME = _leaves(CtxError)
 
 
 def to_failure(error: CtxError) -> Failure:
-    """Return the error as it goes over the wire."""
-    return Failure(error=error.error, message=error.message, hint=error.hint, code=error.code)
+    """Return the error as it goes over the wire; bytes of a path that are not UTF-8 are shown as U+FFFD."""
+    return Failure(error=error.error, message=_sendable(error.message), hint=_sendable(error.hint), code=error.code)
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def from_failure(failure: Failure) -> CtxError:
