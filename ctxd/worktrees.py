@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
@@ -138,4 +139,7 @@ class Worktrees:
 def _identity(root: str) -> str:
     """Return the identity of the repository at `root`, "" where there is none; scan thread."""
     repository = Repository.open(root)
-    return repository.identity() if repository is not None else ""
+    if repository is None:
+        return ""
+    # It may be a path of any bytes, and is kept as text.
+    return os.fsencode(repository.identity()).decode("utf-8", "backslashreplace")
