@@ -58,16 +58,18 @@ class Descent:
         if owner is None:
             return None
         begins = owner is not above.owner
-        if ruling is Ruling.ASK and (begins or any(one.negates for one in above.own)):
+        place = msgspec.structs.replace(above, path=directory, standing=standing)
+        place = self._judge.with_rule_files(under(place, self._usable(owner)) if begins else place, RULE_FILES)
+        # Where nothing can be taken back, the question about an entry in it answers for the directory too.
+        if ruling is Ruling.ASK and (begins or any(one.negates for one in place.own)):
             assert isinstance(above.owner, GitOwner)
             if above.owner.ignored_now([directory]):
-                standing = Standing.HIDDEN
-        if standing is Standing.HIDDEN and not leads(above, directory):
+                if not leads(above, directory):
+                    return None
+                place = msgspec.structs.replace(place, standing=Standing.HIDDEN)
+        elif standing is Standing.HIDDEN and not leads(above, directory):
             return None
-        place = msgspec.structs.replace(above, path=directory, standing=standing)
-        if begins:
-            place = under(place, self._usable(owner))
-        return self._judge.with_rule_files(place, RULE_FILES)
+        return place
 
     def _usable(self, owner: Owner) -> Owner:
         if isinstance(owner, GitOwner) and not self._use_git:

@@ -152,11 +152,12 @@ LINES = [
     "*",
     "!x.log",
     "a/b",
-    "**/z.tmp",
+    "z.tmp",
     "!lib/",
     "dist",
     "!a/b/y.py",
     "!dist/",
+    "a/",
 ]
 
 
@@ -169,12 +170,13 @@ def grow(tree: Tree, rng: random.Random) -> None:
         "",
         *(str(p.relative_to(tree.root)) + "/" for p in tree.root.rglob("*") if p.is_dir() and ".git" not in p.parts),
     ]
-    for folder in rng.sample(folders, min(4, len(folders))):
-        name = rng.choice([".gitignore", ".gitignore", ".ctxignore"])
+    for folder in rng.sample(folders, min(6, len(folders))):
+        name = rng.choice([".gitignore", ".ctxignore"])
         tree.write(folder + name, "\n".join(rng.choices(LINES, k=rng.randint(1, 3))) + "\n")
 
 
-@pytest.mark.parametrize("seed", range(16))
+# 31 and 145 failed once: a rule in an ignored directory took something back.
+@pytest.mark.parametrize("seed", [*range(20), 31, 145])
 def test_looks_listings_git_and_ignore_files_agree(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Random trees: a look at each file, a listing of each directory, and both without git say the same."""
     print(f"seed {seed}")
