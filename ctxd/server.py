@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, build
+from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, build, version_key
 from ctxprotocol.errors import (
     Busy,
     CtxError,
@@ -271,22 +271,12 @@ def _same_user(connection: socket.socket) -> bool:
     return bool(uid == os.geteuid())
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    numbers: list[int] = []
-    for part in version.split("."):
-        digits = part[: len(part) - len(part.lstrip("0123456789"))]
-        if not digits:
-            break
-        numbers.append(int(digits))
-    return tuple(numbers)
-
-
 def verdict(hello: Hello, own: Welcome) -> CtxError | None:
     """Decide who gives way: None to serve, ReplaceDaemon when the client is newer, VersionRefused when it is older.
 
     The order is total (version, then time of installation), so no two daemons replace each other for ever.
     """
-    theirs, ours = _numbers(hello.version), _numbers(own.version)
+    theirs, ours = version_key(hello.version), version_key(own.version)
     if theirs > ours or (theirs == ours and hello.build > own.build):
         return ReplaceDaemon(f"ctxd {own.version} is older than this client ({hello.version})")
     if theirs < ours or hello.protocol != own.protocol:
