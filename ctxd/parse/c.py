@@ -9,19 +9,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ctxd.parse.capture import Definition
 from ctxd.parse.families import Family
+from ctxd.parse.recovery import end_of, inside, text_definition
 
 if TYPE_CHECKING:
     import tree_sitter
 
-    from ctxd.parse.capture import Captured
+    from ctxd.parse.capture import Captured, Definition
 
 _STATIC = re.compile(rb"\bstatic\b")
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 # A line that begins in the first column and may be the head of a function.
-_HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b([A-Za-z_]\w*)[ \t]*\((?![ \t]*\*)", re.MULTILINE)
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[^\\\n]|\\\n?)*+", re.MULTILINE)
+_HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b(?P<name>[A-Za-z_]\w*)[ \t]*\((?![ \t]*\*)", re.MULTILINE)
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?:[^\\\n]|\\\n?)*+", re.MULTILINE)
 _PAREN = re.compile(rb"[()]")
 # What may stand between the parameters and the body: comments, attributes, macros.
 _AFTER_HEAD = re.compile(
@@ -29,10 +29,10 @@ _AFTER_HEAD = re.compile(
 )
 # `API int (*name)(...);`, and `API int (name)(...);` as Lua writes it.
 _POINTER = re.compile(
-    rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*\*+[ \t]*([A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
+    rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*\*+[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
 )
 _BRACKETED = re.compile(
-    rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*([A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
+    rb"^[A-Za-z_][\w \t*]{0,200}?\([ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\)[ \t]*\([^;{}]{0,3000};", re.MULTILINE
 )
 # No head is longer, no parameter nests deeper.
 _MAX_HEAD = 3000
@@ -83,33 +83,28 @@ class C(Family):
         begun: list[int] = []
 
         def add(kind: str, head: re.Match[bytes], body: int, end: int) -> None:
-            if head.start(1) not in known:
-                found.definitions[head.start(1)] = _text_definition(kind, head, starts, body, end)
+            if head.start("name") not in known:
+                found.definitions[head.start("name")] = text_definition(kind, head, starts, body, end)
 
         for head in _HEAD.finditer(source):
-            name = head.group(1)
-            if _KEYWORD.match(head.group()) or name in _NO_NAMES or _inside(skips, head.start()):
+            name = head.group("name")
+            if _KEYWORD.match(head.group()) or name in _NO_NAMES or inside(skips, head.start()):
                 continue
             end = _head_end(source, head.end() - 1)
             if source[end - 1 : end] == b"{":
                 begun.append(head.start())
-                add("function", head, end - 1, _end_of(source, end - 1))
+                add("function", head, end - 1, end_of(source, end - 1))
             elif end != -1 and not name.isupper():
                 add("function", head, -1, end)
         for kind, pattern in (("macro", _MACRO), ("variable", _POINTER), ("function", _BRACKETED)):
             for head in pattern.finditer(source):
-                if not _inside(skips, head.start()) and not _KEYWORD.match(head.group()):
+                if not inside(skips, head.start()) and not _KEYWORD.match(head.group()):
                     # The tree takes the type of `API size_t (*f)(int);` for the name of a function.
                     wrong = found.definitions.get(by_start.get(head.start(), -1))
-                    if wrong is not None and wrong.name_start < head.start(1):
+                    if wrong is not None and wrong.name_start < head.start("name"):
                         del found.definitions[by_start[head.start()]]
                     add(kind, head, -1, head.end())
         _clip(found, begun, source, starts)
-
-
-def _inside(skips: Sequence[tuple[int, int]], at: int) -> bool:
-    place = bisect_right(skips, (at + 1,)) - 1
-    return place >= 0 and skips[place][1] > at
 
 
 def _head_end(source: bytes, opening: int) -> int:
@@ -125,33 +120,6 @@ def _head_end(source: bytes, opening: int) -> int:
     return -1
 
 
-def _text_definition(kind: str, head: re.Match[bytes], starts: Sequence[int], body: int, end: int) -> Definition:
-    row = bisect_right(starts, head.start()) - 1
-    return Definition(
-        kind=kind,
-        name=head.group(1).decode(),
-        start=head.start(),
-        end=end,
-        row=row,
-        end_row=bisect_left(starts, end) - 1,
-        head=head.start(),
-        name_start=head.start(1),
-        name_row=bisect_right(starts, head.start(1)) - 1,
-        body=body,
-        pattern=-1,
-    )
-
-
-def _end_of(source: bytes, body: int) -> int:
-    """Return the end of a body that begins at `body`: its line when it closes there, else the next `}` in column 0."""
-    line_end = source.find(b"\n", body)
-    line = source[body : line_end if line_end != -1 else len(source)]
-    if line.count(b"{") == line.count(b"}"):
-        return body + line.rfind(b"}") + 1
-    close = source.find(b"\n}", body)
-    return close + 2 if close != -1 else body + len(line)
-
-
 def _clip(found: Captured, begun: Sequence[int], source: bytes, starts: Sequence[int]) -> None:
     """End functions before the next one in column 0: unbalanced `#if` branches make them swallow what follows."""
     for definition in found.definitions.values():
@@ -159,5 +127,5 @@ def _clip(found: Captured, begun: Sequence[int], source: bytes, starts: Sequence
             continue
         following = bisect_right(begun, definition.body)
         if following < len(begun) and begun[following] < definition.end:
-            definition.end = min(_end_of(source, definition.body), begun[following])
+            definition.end = min(end_of(source, definition.body), begun[following])
             definition.end_row = bisect_left(starts, definition.end) - 1

@@ -9,8 +9,8 @@ Blocks are the file's structure for whoever cuts it into chunks. They form a for
 * A block lies inside its parent's lines; siblings share no line and are ascending. Lines between them (blank lines,
   comments, closing brackets, headers) belong to no child: they are the gaps.
 * `definition`: a symbol's span with its doc comment and decorators; `symbol` is its index in `symbols`. Children are
-  its members and nested definitions, and, when it is long, the statements between them. A symbol that starts on a
-  line that an earlier sibling already covers (`int a, b;`) has no block of its own.
+  its members and nested definitions, and, when it is long, the statements between them. A symbol that starts on the
+  last line of an earlier one (`int a, b;`) has no block of its own, or one inside the earlier one's.
 * `imports`: a run of import statements with nothing but blank lines and comments between them.
 * `statement`: any other statement, clause or element that begins on a line of its own. Given at the top level and
   inside every node of more than LONG_BYTES bytes, so that a body too long for one chunk can be cut between them.
@@ -20,6 +20,9 @@ Blocks are the file's structure for whoever cuts it into chunks. They form a for
 
 So: a block that fits is one chunk; else cut it into its children, the gap before a child going to that child, and the
 first gap (up to the first child) being the header. Depth is at most MAX_DEPTH.
+
+Imports: names "*" with alias "" take all names of the module, "*" with an alias bind the module itself under it,
+"default" is what ECMAScript exports by default; no names at all bind nothing but the module (or nothing).
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from ctxd.model import Import, Reference, Symbol
 from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
-from ctxd.parse.families import Ecma, Family, Go, Python
+from ctxd.parse.ecma import Ecma
+from ctxd.parse.families import Family, Go, Python
 from ctxd.parse.grammar import compiled
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language

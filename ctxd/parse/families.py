@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ctxd.parse.capture import Captured, Definition
 
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\'|"|\')')
-_PRIVATE = re.compile(rb"\b(?:private|protected)\b")
 CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
 FUNCTIONS = frozenset({"function", "method", "test"})
 # They hold no definitions but functions, and inside a function they are locals.
@@ -100,42 +99,6 @@ class Python(Family):
         if end == -1:
             return b""
         return source[opening.end() : end]
-
-
-class Ecma(Family):
-    """JavaScript and TypeScript: export statements, `exports.x`, prototypes, `this.x`."""
-
-    annotations = True
-    values_own = True
-
-    def name(self, text: str, kind: str) -> tuple[str, str]:
-        if kind == "test":
-            return " ".join(text.strip("\"'`").split()), ""
-        text = text.strip("[]\"'` ")
-        if "\n" in text:
-            return "", ""
-        owner, dot, last = text.rpartition(".")
-        return (last, owner) if dot and kind == "module" else (text, "")
-
-    def own(self, definition: Definition) -> None:
-        owner, name = definition.owner, definition.name
-        if owner == "this":
-            definition.belongs, definition.owner = True, ""
-        elif owner == "module" and name == "exports":
-            definition.name, definition.owner, definition.exported = "default", "", True
-        elif owner in ("exports", "module.exports"):
-            definition.owner, definition.exported = "", True
-        elif definition.kind != "module":
-            definition.owner = owner.removesuffix(".prototype").rpartition(".")[2].strip("()[]\"' ")
-
-    def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
-        if definition.name.startswith("#"):
-            return False
-        if parent is None:
-            return definition.exported
-        if parent.kind in ("module", "test") or parent.kind in FUNCTIONS:
-            return definition.exported and parent.exported
-        return parent.exported and not _PRIVATE.search(source, definition.start, definition.name_start)
 
 
 class Go(Family):

@@ -87,12 +87,17 @@ def _parent(definition: Definition, stack: list[Definition], family: Family) -> 
         if definition.belongs and outer.kind not in ("class", "struct", "interface"):
             nearest = nearest or outer
             continue
-        if outer.kind in VALUES and not (family.values_own and kind in FUNCTIONS):
+        if outer.kind in VALUES and not (family.values_own and _fits(outer, kind)):
             continue
         if outer.kind in ("", "type") and kind not in ("field", "method"):
             continue
         return outer
     return nearest
+
+
+def _fits(outer: Definition, kind: str) -> bool:
+    """Return whether a value owns such a definition: functions in its literal, fields of its literal type."""
+    return kind in FUNCTIONS or (kind == "field" and outer.kind != "field")
 
 
 def _settle(

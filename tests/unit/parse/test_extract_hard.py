@@ -113,6 +113,37 @@ def test_macros_and_pointers_that_a_broken_tree_swallows_are_found() -> None:
     ]
 
 
+def test_declarations_that_a_broken_script_swallows_are_found() -> None:
+    """A call signature that the grammar does not know turns the interfaces around it into an error node."""
+    text = """\
+        interface First {
+          <T extends any>(cases: List<T>): Return<
+            Args<T>
+          >
+          <T>(cases: List<T>): Return<T[]>
+        }
+
+        export interface Second<T> {
+          (name: string): void
+        }
+        // interface Not {}
+        export type Third = Second<string>
+        """
+    found = read("typescript", text)
+    assert found.note == "syntax errors"
+    assert [(s.name, s.definition_line, s.exported) for s in found.symbols] == [
+        ("First", 1, False),
+        ("Second", 8, True),
+        ("Third", 12, True),
+    ]
+
+
+def test_members_of_a_literal_type_belong_to_their_constant() -> None:
+    """Else they would stand for a constant of the same name."""
+    text = "export const server: {\n  commands: A\n}\nexport const commands: A\n"
+    assert places(read("typescript", text)) == {"server": 1, "server.commands": 2, "commands": 4}
+
+
 def test_a_prototype_is_told_from_a_body() -> None:
     """Its signature ends with a semicolon, so that whoever ranks can put the body first."""
     found = read("c", "int run(int a);\nint run(int a) { return a; }\n")
