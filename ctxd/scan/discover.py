@@ -17,8 +17,6 @@ from ctxd.scan.place import Judge, Place, Standing
 from ctxd.scan.rules import Rules
 from ctxd.scan.walk import Walk
 
-__all__ = ["Rules", "discover", "unwatched"]
-
 # Where the clock that file systems take their times from cannot be asked: it lags behind ours by a tick.
 TICK_NS = 20_000_000
 _COARSE_CLOCK = 5  # CLOCK_REALTIME_COARSE, which Python does not name

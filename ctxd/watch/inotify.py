@@ -18,11 +18,8 @@ from watchdog.observers.inotify_c import InotifyEvent
 
 from ctxd.model import EventKind, FileEvent, Overflow
 from ctxd.watch import kernel, mounts
-from ctxd.watch.opening import open_watcher
 from ctxd.watch.rulebook import Rulebook
 from ctxd.watch.watcher import Drained
-
-__all__ = ["InotifyWatcher", "open_watcher"]
 
 RULE_NAMES = frozenset((".gitignore", ".ctxignore"))
 # A moved directory's listing takes its watches over well within this; then they are given back.

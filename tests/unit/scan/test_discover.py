@@ -10,7 +10,8 @@ import pytest
 
 from ctxd.model import Listing
 from ctxd.scan import discover as module
-from ctxd.scan.discover import Rules, discover
+from ctxd.scan.discover import discover
+from ctxd.scan.rules import Rules
 from ctxprotocol.errors import RootGone
 from tests.tree import Tree
 

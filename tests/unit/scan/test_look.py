@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ctxd.scan import git
-from ctxd.scan.discover import Rules, discover
+from ctxd.scan.discover import discover
 from ctxd.scan.look import look
+from ctxd.scan.rules import Rules
 from tests.tree import Tree
 
 RULES = Rules(ignore=("node_modules/", "dist/"))

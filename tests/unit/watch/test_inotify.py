@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ctxd.model import FileEvent, Overflow
-from ctxd.scan.discover import Rules, discover
+from ctxd.scan.discover import discover
+from ctxd.scan.rules import Rules
 from tests.tree import Tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux")
