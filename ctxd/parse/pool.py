@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Sequence
 
 from ctxd.parse.desk import Desk, PoolStats
 from ctxd.parse.job import Job, Lookup
@@ -47,9 +47,10 @@ class Pool:
 
     async def parse(
         self, root: str, paths: Sequence[str], *, lookup: Lookup, urgent: bool
-    ) -> AsyncIterator[list[Parsed]]:
+    ) -> AsyncGenerator[list[Parsed], None]:
         """Yield what the paths below `root` are, in lists as they become ready and in no order.
 
+        Who may leave the iteration early wraps it in `contextlib.aclosing`, so that its workers are free at once.
         `lookup` is asked which cache keys need no parsing; what it raises ends the iteration. Raises OSError
         when no worker can be started, Internal when workers do not answer or the pool was closed.
         """
