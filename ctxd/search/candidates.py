@@ -72,13 +72,28 @@ def assemble(snapshot: Snapshot, found: Retrieved, order: Mapping[int, int]) -> 
                 files[row.file], row, chunks, row.line_start, row.line_end, row.kind, one, order.get(row.id, 0)
             )
         taken |= {chunk.id for chunk in chunks if chunk.symbol == row.id or _within(chunk, row)}
+    lines = {one.chunk.id: one.line for one in found.located if one.line}
     for chunk in rows.values():
+        inner = _innermost(snapshot, chunk, lines[chunk.id]) if chunk.id in lines else None
+        if inner is not None and (chunk.file, inner.line_start, inner.line_end) not in candidates:
+            key = (chunk.file, inner.line_start, inner.line_end)
+            candidates[key] = Candidate(
+                files[chunk.file], inner, (chunk,), inner.line_start, inner.line_end, inner.kind
+            )
+            continue
         key = (chunk.file, chunk.line_start, chunk.line_end)
         if chunk.id not in taken and key not in candidates:
             symbol = symbols.get(chunk.symbol)
             kind = symbol.kind if symbol else chunk.kind
             candidates[key] = Candidate(files[chunk.file], symbol, (chunk,), chunk.line_start, chunk.line_end, kind)
     return list(candidates.values())
+
+
+def _innermost(snapshot: Snapshot, chunk: ChunkRow, line: int) -> SymbolRow | None:
+    """Return the smallest definition around a line that lies in its chunk, if it is less than the chunk."""
+    rows = read.inside(snapshot, chunk.file, chunk.line_start, chunk.line_end)
+    around = [row for row in rows if row.line_start <= line <= row.line_end and row.id != chunk.symbol]
+    return min(around, key=lambda row: (row.line_end - row.line_start, -row.line_start), default=None)
 
 
 def _within(chunk: ChunkRow, row: SymbolRow) -> bool:

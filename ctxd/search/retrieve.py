@@ -29,6 +29,9 @@ _MAX_DEFINITIONS = 60
 _MAX_USES = 40
 _MAX_PHRASE = 24
 _MAX_CHECKED = 60
+# Words of so many letters have short forms.
+_LONG_WORD = 8
+_MAX_SHORTENED = 24
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -75,6 +78,10 @@ def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_c
     if not found and plan.exact:
         parts = [Phrase((part,)) for part in words.parts(plan.names[0].segments[-1])]
         found = lexicon.ranked(snapshot, parts, weights.BM25, WINDOW, within=scope.chunks, every=True)
+    short = lexicon.ranked(snapshot, _shortened(book, kept), weights.BM25, _MAX_SHORTENED, within=scope.chunks)
+    known = {one.chunk for one in found}
+    # They are here to be looked at; how common a short form is says nothing of how well it fits.
+    found += [Ranked(one.chunk, 0.0) for one in short if one.chunk not in known]
     ids = [one.chunk for one in found]
     ignored = tuple(concept.text for concept in concepts if concept not in kept)
     return Lexical(tuple(found), _coverage(snapshot, book, kept, ids, chunk_count), ignored)
@@ -84,6 +91,21 @@ def _known(book: Lexicon, concept: Concept) -> Concept | None:
     """Return the concept with those alternatives that can occur at all, None without any."""
     possible = tuple(run for run in concept.alternatives if concept.prefix or _spread(book, run) > 0)
     return msgspec.structs.replace(concept, alternatives=possible) if possible else None
+
+
+def _shortened(book: Lexicon, concepts: Sequence[Concept]) -> list[Phrase]:
+    """Return what long words are cut to in paths: auth for authentication, config for configuration."""
+    found = []
+    for concept in concepts:
+        word = concept.alternatives[0][0]
+        if len(concept.alternatives) == 1 and len(word) >= _LONG_WORD and word.isalpha():
+            cuts = (word[:size] for size in range(4, len(word) - 2))
+            found += [
+                Phrase((cut,), column="path")
+                for cut in cuts
+                if book.stems(cut) != book.stems(word) and book.spread(cut)
+            ]
+    return found
 
 
 def _spread(book: Lexicon, run: Sequence[str]) -> int:
