@@ -18,6 +18,11 @@ _NOT_A_TITLE = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)]|#|`{3}|~{3}|<)|\t| {4}")
 _MARKUP = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|<[^>]+>|\{#[^}]*\}|\*\*|__|`")
 
 
+def _plain(text: str, limit: int) -> str:
+    """Return text without its markup; cut first, since unclosed brackets cost their length squared."""
+    return " ".join(_MARKUP.sub(r"\1", text[: 3 * limit]).split())[:limit]
+
+
 class _Heading(msgspec.Struct):
     level: int
     title: str
@@ -90,7 +95,7 @@ class _Reader:
         return False
 
     def _add(self, level: int, title: str, row: int) -> None:
-        self.headings.append(_Heading(level, " ".join(_MARKUP.sub(r"\1", title).split())[:MAX_TITLE], row))
+        self.headings.append(_Heading(level, _plain(title, MAX_TITLE), row))
 
     def _begin(self, row: int) -> None:
         if self._begun == -1:
@@ -167,4 +172,4 @@ def _first_paragraph(heading: _Heading, pieces: dict[int, _Piece], lines: list[s
     if piece is None or _FENCE.match(lines[row]):
         return ""
     text = " ".join(lines[row : min(piece.end_row, heading.end_row) + 1])
-    return " ".join(_MARKUP.sub(r"\1", text).split())[:MAX_DOC]
+    return _plain(text, MAX_DOC)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ctxd.parse.capture import Captured, Definition
 from ctxd.parse.families import CLASSES, FUNCTIONS, VALUES, Family, is_constant
 
+# Past this many characters only the direct owner is named: 30,000 nested functions would cost gigabytes.
+MAX_QUALIFIED = 400
+
 
 def adopt(found: Captured, source: bytes, family: Family) -> list[Definition]:
     """Give every definition its owner and its kind; return those that are no locals, by (start, -end)."""
@@ -112,7 +115,8 @@ def _settle(
         kind = "method" if kind == "function" else kind
     elif parent is not None:
         definition.parent = parent.qualified
-        definition.qualified = f"{parent.qualified}.{name}"
+        above = parent.qualified if len(parent.qualified) < MAX_QUALIFIED else parent.name
+        definition.qualified = f"{above}.{name}"
         owned = parent.kind in CLASSES or parent.kind in VALUES or definition.belongs
         if kind == "function" and owned:
             kind = "method"

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 
 from ctxd.parse.capture import Definition
 
+# Where no `}` follows in this many bytes, looking on would cost the file's length for each definition.
+_MAX_BODY = 100_000
+
 
 def inside(skips: Sequence[tuple[int, int]], at: int) -> bool:
     """Return whether a byte lies in a comment or a string; `skips` are sorted."""
@@ -39,5 +42,5 @@ def end_of(source: bytes, body: int) -> int:
     line = source[body : line_end if line_end != -1 else len(source)]
     if line.count(b"{") == line.count(b"}"):
         return body + line.rfind(b"}") + 1
-    close = source.find(b"\n}", body)
+    close = source.find(b"\n}", body, body + _MAX_BODY)
     return close + 2 if close != -1 else body + len(line)
