@@ -7,7 +7,7 @@ BENCH_ARGS ?=
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 MAKEFLAGS += --no-print-directory
-.PHONY: demo test lint format bench faults faults-red nightly clean venv dev
+.PHONY: demo test lint format bench corpora faults faults-red nightly clean venv dev
 
 # The state of everything run from here stays below the virtual environment unless CTX_HOME says otherwise.
 define ENVIRONMENT
@@ -59,6 +59,10 @@ format: dev
 
 bench: dev
 	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench $(BENCH_ARGS)
+
+# Real sources against other programs' word for it: make corpora CORPORA="DIR ..."
+corpora: dev
+	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.corpora $(CORPORA)
 
 # The faults of release size, the same with each guard taken out (all must go red), and the long sizes.
 faults: dev

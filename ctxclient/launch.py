@@ -189,7 +189,7 @@ def _spawn(state_dir: str) -> Welcome:
     )
     try:
         child = subprocess.Popen(
-            [sys.executable, "-E", "-P", "-m", "ctxd", "start", "--client"],
+            [sys.executable, "-E", "-P", "-X", "utf8", "-m", "ctxd", "start", "--client"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,

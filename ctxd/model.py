@@ -189,7 +189,7 @@ class ParsedFile(msgspec.Struct, frozen=True, array_like=True):
 
     `text` is the decoded text, secrets masked, as UTF-8, zlib-compressed. `words[i]` is what the full-text index
     takes for chunk i: words.expand of its text; the cache leaves them out. `note` says what went wrong in parsing
-    ("" = nothing). `skip` set: nothing else is.
+    ("" = nothing). `skip` set: nothing else is. `generated`: its header says that a program wrote it.
     """
 
     language: str
@@ -205,6 +205,7 @@ class ParsedFile(msgspec.Struct, frozen=True, array_like=True):
     words: tuple[str, ...] = ()
     note: str = ""
     skip: SkipReason = ""
+    generated: bool = False
 
 
 class Freshness(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ import msgspec
 
 from ctxd.model import Batch, Known, Listing
 from ctxd.scan.discover import discover
-from ctxd.scan.git import Repository
+from ctxd.scan.git import rule_files
 from ctxd.scan.look import look
 from ctxd.scan.reconcile import reconcile
 from ctxd.scan.rules import Rules
@@ -100,9 +100,11 @@ class Surveyor:
 
 
 def _list_tree(root: str, rules: Rules, watch: Watch) -> Listing:
-    """List the whole worktree, with its rule files watched before it is looked at; scan thread."""
-    repository = Repository.open(root)
-    if repository is not None:
-        for path in repository.rule_files():
+    """List the whole worktree, with git's own rule files watched before it is looked at; scan thread."""
+    for path in rule_files(root):
+        watch.add_rules(path)
+    listing = discover(root, rules, "", watch.add)
+    if listing.nested:
+        for path in rule_files(root, listing.nested):
             watch.add_rules(path)
-    return discover(root, rules, "", watch.add)
+    return listing

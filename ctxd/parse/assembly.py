@@ -15,6 +15,7 @@ from ctxd.parse.languages import Language
 from ctxd.parse.lines import source, split
 from ctxd.parse.masking import mask
 from ctxd.parse.pipe import ParseSettings
+from ctxd.parse.verdicts import is_generated
 
 # Level 1 costs a third of level 6 and makes the text a tenth larger.
 _LEVEL = 1
@@ -43,6 +44,7 @@ def parse(data: bytes, language: Language, settings: ParseSettings, note: str = 
         chunks=chunks,
         words=tuple(words.expand(lines.join(chunk.line_start, chunk.line_end)) for chunk in chunks),
         note=extracted.note,
+        generated=is_generated(data, language),
     )
 
 

@@ -105,10 +105,13 @@ def skipped_count(snapshot: Snapshot) -> int:
 
 
 def skipped(snapshot: Snapshot) -> Iterator[FileRow]:
-    """Give every file that is not indexed, or was parsed with trouble, with its reason; by path."""
+    """Give every file that is not indexed, has trouble in parsing or is generated, with its reason; by path."""
     rows = snapshot.connection.execute(
-        "SELECT path, language, content, size_bytes, line_count, iif(skip = '', note || ' (still indexed)', skip)"
-        " FROM files WHERE skip != '' OR note != '' ORDER BY skip = '', path"
+        "SELECT path, language, content, size_bytes, line_count,"
+        " CASE WHEN skip != '' THEN skip WHEN note != '' THEN note || ' (still indexed)'"
+        " ELSE 'generated (still indexed)' END"
+        " FROM files WHERE skip != '' OR note != '' OR facts & ? ORDER BY skip = '', path",
+        (GENERATED,),
     )
     for path, language, content, size, lines, reason in rows:
         yield FileRow(path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=reason)

@@ -15,7 +15,7 @@ from ctxd import words
 from ctxd.model import Chunk, FileStat, ParsedFile
 from ctxd.store.driver import WriterConnection
 from ctxd.store.pathfacts import facts
-from ctxd.store.schema import REFERENCE_KINDS
+from ctxd.store.schema import GENERATED, REFERENCE_KINDS
 
 # Rows between two chances to end the slice: about 10 ms of the costly kinds.
 _FTS_ROWS = 100
@@ -56,10 +56,11 @@ class Rows:
         """Insert a file with its content; it has no rows yet."""
         connection = self._connection
         file_id = self._take("files", 1)
+        bits = facts(path) | (GENERATED if parsed.generated else 0)
         connection.execute(
             _FILE,
             (
-                file_id, path, parsed.language, parsed.content, facts(path), parsed.skip, note or parsed.note, digest,
+                file_id, path, parsed.language, parsed.content, bits, parsed.skip, note or parsed.note, digest,
                 stat.size_bytes, stat.mtime_ns, stat.ctime_ns, stat.inode, hashed_ns, parsed.encoding,
                 parsed.replaced, parsed.line_count,
             ),

@@ -67,7 +67,7 @@ def startable(state: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
     real = subprocess.Popen
 
     def popen(command: list[str], **more: object) -> subprocess.Popen[bytes]:
-        assert command[1:] == ["-E", "-P", "-m", "ctxd", "start", "--client"]
+        assert command[1:] == ["-E", "-P", "-X", "utf8", "-m", "ctxd", "start", "--client"]
         return real([*command[:3], str(script)], **more)  # type: ignore[call-overload,no-any-return]
 
     monkeypatch.setattr(launch.subprocess, "Popen", popen)
