@@ -17,8 +17,9 @@ from ctxd.parse.masking import mask
 from ctxd.parse.pipe import ParseSettings
 from ctxd.parse.verdicts import is_generated
 
-# Level 1 costs a third of level 6 and makes the text a tenth larger.
-_LEVEL = 1
+# On the Django sources level 6 takes 15 ms per MB and leaves 0.253 of it, level 1 takes 7 and leaves 0.293; the text is
+# kept twice, in the index and in the cache.
+_LEVEL = 6
 
 
 def parse(data: bytes, language: Language, settings: ParseSettings, note: str = "") -> ParsedFile:
