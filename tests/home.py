@@ -12,8 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import psutil
-
 from tests import processes
 
 PREFIX = f"/tmp/ctx-t{os.getpid()}-"
@@ -98,18 +96,10 @@ class Home:
         doomed = processes.belonging_to(self.path)
         for pid in self.daemons:
             os.kill(pid, signal.SIGKILL)
-        processes.wait_until(lambda: not any(map(alive, doomed)), 10, "daemon and workers gone after kill -9")
+        processes.wait_until(lambda: not any(map(processes.alive, doomed)), 10, "daemon and workers gone after kill -9")
 
     def close(self) -> list[int]:
         """End what still runs here and remove the directory; return the pids that only SIGKILL ended."""
         stubborn = processes.end(processes.belonging_to(self.path))
         shutil.rmtree(self.place, ignore_errors=True)
         return stubborn
-
-
-def alive(process: psutil.Process) -> bool:
-    """True while the process runs; one that only waits to be collected does not."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False

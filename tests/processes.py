@@ -47,17 +47,27 @@ def orphaned_workers(since: float, executable: str) -> list[int]:
     return found
 
 
+def alive(process: psutil.Process) -> bool:
+    """True while the process runs; one that only waits to be collected by its parent does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
 def end(processes: list[psutil.Process], patience_s: float = 5.0) -> list[int]:
     """End `processes` by pid, politely and then not, and return the pids that had to be killed."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.terminate()
-    _, alive = psutil.wait_procs(processes, timeout=patience_s)
-    for process in alive:
+    deadline = time.monotonic() + patience_s
+    while any(map(alive, processes)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    stubborn = [process for process in processes if alive(process)]
+    for process in stubborn:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(alive, timeout=patience_s)
-    return [process.pid for process in alive]
+    return [process.pid for process in stubborn]
 
 
 def wait_until(condition: Callable[[], bool], deadline_s: float, what: str) -> None:

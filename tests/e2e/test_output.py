@@ -57,7 +57,7 @@ def test_find_prints_a_place_and_its_summary(sample: tuple[Home, Path]) -> None:
     lines = home.transcript("find", "create_pool", cwd=root).splitlines()
 
     assert lines[0] == "$ ctx find create_pool"
-    assert lines[1] == "src/pool.py  L20-L22  function create_pool"
+    assert lines[1] == "src/pool.py  L19-L21  function create_pool"
     assert lines[2].startswith("  Create the connection pool")
     assert lines[-2].startswith("1 result") and "fresh" in lines[-2]
     assert lines[-1] == "exit 0"
@@ -71,7 +71,7 @@ def test_nothing_found_explains_itself(sample: tuple[Home, Path]) -> None:
 
     assert shown.splitlines()[1].startswith('nothing found for "create_pol" in 3 files (')
     assert "Python 1" in shown and "1 skipped: ctx status --skipped" in shown
-    assert "nearest names: create_pool (src/pool.py:20)" in shown
+    assert "nearest names: create_pool (src/pool.py:19)" in shown
     assert shown.endswith("exit 1\n")
 
 
@@ -120,9 +120,9 @@ def test_json_has_the_documented_keys(sample: tuple[Home, Path]) -> None:
     assert answer["schema"] == 1 and answer["query"] == "create_pool" and answer["root"] == str(root)
     first = answer["results"][0]
     assert set(first) >= RESULT_KEYS and "code" not in first
-    assert (first["file"], first["line_start"], first["line_end"]) == ("src/pool.py", 20, 22)
-    assert (first["type"], first["definition_line"], first["uri"]) == ("function", 20, "file:src/pool.py#L20-L22")
-    assert full["results"][0]["code"].rstrip("\n") == "\n".join(POOL.splitlines()[19:22])
+    assert (first["file"], first["line_start"], first["line_end"]) == ("src/pool.py", 19, 21)
+    assert (first["type"], first["definition_line"], first["uri"]) == ("function", 19, "file:src/pool.py#L19-L21")
+    assert full["results"][0]["code"].rstrip("\n") == "\n".join(POOL.splitlines()[18:21])
     wanted = {"search_ms", "steering_ms", "total_ms", "tokens", "cost_usd", "strategies_used", "files_indexed"}
     assert wanted | {"files_pending"} <= set(answer["stats"])
 
@@ -167,12 +167,12 @@ def test_outline_chunk_and_files(sample: tuple[Home, Path]) -> None:
     home, root = sample
 
     outline = home.run("outline", "pool.py", cwd=root / "src").stdout
-    chunk = home.json("chunk", "src/pool.py:22", cwd=root)["results"]
+    chunk = home.json("chunk", "src/pool.py:21", cwd=root)["results"]
     files = home.json("files", cwd=root)["results"]
 
     assert [line.split("(")[0].split()[-1] for line in outline.splitlines() if "def " in line][:1] == ["__init__"]
     assert "class Pool" in outline and "create_pool" in outline
-    assert [(row["line_start"], row["line_end"]) for row in chunk] == [(20, 22)]
+    assert [(row["line_start"], row["line_end"]) for row in chunk] == [(19, 21)]
     assert [row["file"] for row in files] == ["docs/guide.md", "src/pool.py", "src/run.c"]
 
 
@@ -183,7 +183,7 @@ def test_paths_are_relative_to_the_caller_in_text_and_to_the_root_in_json(sample
     text = home.run("find", "create_pool", cwd=root / "src").stdout
     rows = home.json("find", "create_pool", cwd=root / "src")["results"]
 
-    assert text.startswith("pool.py  L20-L22")
+    assert text.startswith("pool.py  L19-L21")
     assert rows[0]["file"] == "src/pool.py"
 
 

@@ -96,8 +96,10 @@ def goes_red(guard: Guard, size: str, seed: int) -> tuple[bool, str]:
         ).stdout
         assert where.startswith(folder), f"the copy is not what runs: {where}"
         done = subprocess.run(
-            [sys.executable, "-m", "tests.faults", "--size", size, "--only", guard.experiment]
-            + ["--bin", str(commands), "--seed", str(seed)],
+            [
+                *(sys.executable, "-m", "tests.faults", "--size", size, "--only", guard.experiment),
+                *("--bin", str(commands), "--seed", str(seed)),
+            ],
             cwd=ROOT,
             check=False,
             capture_output=True,

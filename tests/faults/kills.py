@@ -11,9 +11,8 @@ from ctxprotocol.messages import Forget, Update
 from tests.faults.compare import Scratch, index_files, problems_of
 from tests.faults.lab import Lab, Row, Size
 from tests.faults.world import World
-from tests.home import alive
 from tests.link import Refused
-from tests.processes import belonging_to, wait_until
+from tests.processes import alive, belonging_to, wait_until
 
 RIGHT_WITHIN_S = 3.0
 PER_FILES = 1_000
