@@ -25,6 +25,18 @@ class Retrieved(msgspec.Struct, frozen=True):
     verbatim: tuple[Verbatim, ...] = ()
     uses: tuple[Use, ...] = ()
 
+    def via(self, one: Candidate) -> tuple[str, ...]:
+        """Return the retrievers that found a candidate."""
+        ids = {chunk.id for chunk in one.chunks}
+        checks = (
+            ("symbol", one.definition is not None),
+            ("lexical", any(row.chunk in ids for row in self.lexical.ranked)),
+            ("path", any(row.chunk.id in ids for row in self.located)),
+            ("literal", any(row.chunk in ids for row in self.verbatim)),
+            ("references", any(row.chunk in ids for row in self.uses)),
+        )
+        return tuple(name for name, yes in checks if yes)
+
 
 class Candidate(msgspec.Struct, frozen=True, eq=False):
     """A place that may become a result. `chunks` are those that it consists of.
@@ -67,7 +79,7 @@ def assemble(snapshot: Snapshot, found: Retrieved, order: Mapping[int, int]) -> 
         row = one.symbol
         chunks = tuple(owned.get(row.id, ()))
         key = (row.file, row.line_start, row.line_end)
-        if key not in candidates:
+        if key not in candidates and chunks:
             candidates[key] = Candidate(
                 files[row.file], row, chunks, row.line_start, row.line_end, row.kind, one, order.get(row.id, 0)
             )

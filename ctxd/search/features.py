@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ctxd import words
 from ctxd.search import weights
 from ctxd.search.candidates import Candidate
 from ctxd.search.plan import Plan
@@ -37,6 +36,8 @@ class Subject:
                     self.stems.setdefault(stem, math.log(1 + chunk_count / (book.spread(stem) + 1)))
         self._total = sum(self.stems.values()) or 1.0
         self._paths: dict[str, tuple[float, float]] = {}
+        self._names: dict[str, float] = {}
+        self._known: dict[str, str] = {}
 
     def features(self, candidate: Candidate) -> Iterable[tuple[str, float]]:
         """Return what path and name add."""
@@ -56,8 +57,8 @@ class Subject:
             plain = base.split(".")[0]
             if plain in _UNNAMED and folders:
                 plain = folders.pop()
-            stem = self._parts(plain)
-            folder = self._parts(folders[-1]) if folders else ()
+            stem = self._book.parts(plain)
+            folder = self._book.parts(folders[-1]) if folders else ()
             hit = {word for part in (*stem, *folder) if (word := self._asked(part))}
             share = sum(self.stems[word] for word in hit) / self._total
             known = self._paths[path] = (share, self._share(stem))
@@ -65,22 +66,26 @@ class Subject:
 
     def name(self, name: str) -> float:
         """Return the share of a name's parts that the question speaks of; one part alone counts half."""
-        parts = self._parts(name)
-        matched = sum(1 for part in parts if self._asked(part))
-        return self._share(parts) * min(1.0, matched / 2)
+        known = self._names.get(name)
+        if known is None:
+            parts = self._book.parts(name)
+            matched = sum(1 for part in parts if self._asked(part))
+            known = self._names[name] = matched / len(parts) * min(1.0, matched / 2) if parts else 0.0
+        return known
 
     def _share(self, parts: tuple[str, ...]) -> float:
         return sum(1 for part in parts if self._asked(part)) / len(parts) if parts else 0.0
 
     def _asked(self, part: str) -> str:
         """Return the word of the question that a part stands for, "" for none."""
-        if part in self.stems:
-            return part
+        known = self._known.get(part)
+        if known is None:
+            known = self._known[part] = part if part in self.stems else self._begins(part)
+        return known
+
+    def _begins(self, part: str) -> str:
         if len(part) >= _BEGINNING:
             for stem in self.stems:
                 if len(stem) >= _BEGINNING and (stem.startswith(part) or part.startswith(stem)):
                     return stem
         return ""
-
-    def _parts(self, name: str) -> tuple[str, ...]:
-        return tuple(stem for part in words.parts(name) for stem in self._book.stems(part))

@@ -14,6 +14,7 @@ from ctxd import words
 from ctxd.model import Hit, Symbol, View
 from ctxd.render import json
 from ctxd.search import excerpt, line, places
+from ctxd.search.candidates import Retrieved
 from ctxd.search.excerpt import Member
 from ctxd.search.line import Sought
 from ctxd.search.rank import Scored
@@ -28,11 +29,13 @@ _SUMMARY = 200
 class Builder:
     """Makes the hits of one answer."""
 
-    def __init__(self, snapshot: Snapshot, view: View, sought: Sought) -> None:
+    def __init__(self, snapshot: Snapshot, view: View, sought: Sought, found: Retrieved) -> None:
         self._snapshot = snapshot
         self._root = view.root
         self._sought = sought
-        self._texts: dict[int, list[str]] = {}
+        self._found = found
+        self._texts: dict[int, bytes] = {}
+        self._lines_of: dict[tuple[str, int, int], list[str]] = {}
         self._verified: dict[int, bool] = {}
 
     def stub(self, scored: Scored) -> Hit:
@@ -57,8 +60,8 @@ class Builder:
             summary=self._summary(scored, lines, show),
             show_line=show,
             verified=self._is_verified(one.file),
-            via=scored.via,
-            parts=scored.parts,
+            via=self._found.via(one),
+            parts=tuple((name, round(value, 6)) for name, value in scored.parts),
             id=json.identity(one.file.path, "".join(lines)),
         )
         if one.symbol is None:
@@ -103,12 +106,22 @@ class Builder:
         return kept
 
     def _lines(self, scored: Scored) -> list[str]:
+        """Return the lines of a candidate, each with its break; reads no further into its file than needed."""
         one = scored.candidate
-        known = self._texts.get(one.file.id)
+        known = self._lines_of.get(one.place)
         if known is None:
-            text = read.text(self._snapshot, one.file.id).decode("utf-8", "replace")
-            known = self._texts[one.file.id] = _LINES.findall(text)
-        return known[one.line_start - 1 : one.line_end]
+            first, last = one.chunks[0], one.chunks[-1]
+            text = self._text(one.file.id, last.byte_end)[first.byte_start : last.byte_end]
+            lines = _LINES.findall(text.decode("utf-8", "replace"))
+            known = lines[one.line_start - first.line_start : one.line_end - first.line_start + 1]
+            self._lines_of[one.place] = known
+        return known
+
+    def _text(self, file: int, until: int) -> bytes:
+        known = self._texts.get(file, b"")
+        if len(known) < until:
+            known = self._texts[file] = read.text(self._snapshot, file, until)
+        return known
 
     def _summary(self, scored: Scored, lines: list[str], show: int) -> str:
         one = scored.candidate

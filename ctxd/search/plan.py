@@ -40,13 +40,14 @@ _GAP = re.compile(r"\n|\d+|%[sdrifx]|\{[^{}\n]{0,40}\}|<[^<>\n]{0,40}>|\$\w+|[:;
 class Concept(msgspec.Struct, frozen=True):
     """One thing that a good chunk speaks of. Each alternative is a sequence of words that stands for it.
 
-    `part`: it is only a part of a name that is a concept itself. `prefix`: its last word may go on.
+    `part`: it is only a part of a name that is a concept itself, `of` that one. `prefix`: its last word may go on.
     """
 
     text: str
     alternatives: tuple[tuple[str, ...], ...]
     part: bool = False
     prefix: bool = False
+    of: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,7 +192,7 @@ def _of_word(word: str) -> list[Concept]:
         alternatives = ((lower,),) if not parts or parts[0] == lower else ((lower,), (parts[0],))
         return [Concept(lower, alternatives)]
     whole = Concept(lower, ((lower,), tuple(parts)))
-    return [whole, *(Concept(part, ((part,),), part=True) for part in parts if part not in STOP)]
+    return [whole, *(Concept(part, ((part,),), part=True, of=lower) for part in parts if part not in STOP)]
 
 
 def _joined(text: str, kind: Kind) -> list[Concept]:

@@ -13,12 +13,10 @@ import msgspec
 from ctxd.search import fuse, weights
 from ctxd.search.candidates import Candidate, Retrieved
 from ctxd.search.features import Subject
+from ctxd.search.penalties import BESIDE, Penalties
 from ctxd.search.plan import Plan
 from ctxd.search.retrieve import Definition
 from ctxd.store.read import FileRow
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
-
-BESIDE = TEST | EXAMPLE | LEGACY | GENERATED | VENDORED | STUB
 
 
 class Scored(msgspec.Struct, frozen=True, eq=False):
@@ -27,7 +25,6 @@ class Scored(msgspec.Struct, frozen=True, eq=False):
     candidate: Candidate
     score: float
     parts: tuple[tuple[str, float], ...]
-    via: tuple[str, ...]
 
     @property
     def tier(self) -> float:
@@ -43,67 +40,71 @@ def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subjec
     base = _base(found, candidates)
     coherence = _coherence(candidates, base)
     evidence = _Evidence(found)
-    sources = _sources(candidates)
+    penalties = Penalties(plan, candidates)
     scored = []
-    for candidate, lexical in zip(candidates, base, strict=True):
-        parts = [part for part in lexical if part[1]]
+    for candidate, (lexical, coverage) in zip(candidates, base, strict=True):
+        parts = [("lexical", lexical), ("coverage", coverage)]
         parts += evidence.features(candidate)
         parts += subject.features(candidate)
         lift = coherence.get(candidate.file.id)
         if lift and lift[0] is candidate:
             parts.append(("coherence", weights.COHERENCE * lift[1]))
-        parts += _factors(plan, candidate, sum(value for _, value in parts), sources)
-        parts += _tier(plan, evidence, candidate)
-        kept = tuple((name, round(value, 6)) for name, value in parts if value)
-        scored.append(Scored(candidate, sum(value for _, value in kept), kept, evidence.via(candidate)))
-    return _saturated([one for one in scored if one.parts])
+        total = sum([value for _, value in parts])
+        for name, factor in penalties.factors(candidate):
+            parts.append((name, total * (factor - 1)))
+            total *= factor
+        tier = _tier(plan, evidence, candidate)
+        parts += tier
+        total += sum([value for _, value in tier])
+        if total:
+            scored.append(Scored(candidate, total, tuple([part for part in parts if part[1]])))
+    return _saturated(scored)
 
 
-def _base(found: Retrieved, candidates: Sequence[Candidate]) -> list[list[tuple[str, float]]]:
+def _base(found: Retrieved, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
     """The lexical share of each candidate and what coverage adds to it, 1 together for the best."""
     scores = {one.chunk: one.score for one in found.lexical.ranked}
     coverage = found.lexical.coverage
     best = max(scores.values(), default=0.0) or 1.0
     rows = []
     for candidate in candidates:
-        lexical = max((scores.get(chunk.id, 0.0) for chunk in candidate.chunks), default=0.0) / best
-        share = max((coverage.get(chunk.id, 0.0) for chunk in candidate.chunks), default=0.0)
+        lexical = max([scores.get(chunk.id, 0.0) for chunk in candidate.chunks], default=0.0) / best
+        share = max([coverage.get(chunk.id, 0.0) for chunk in candidate.chunks], default=0.0)
         rows.append((lexical, lexical * weights.COVERAGE * share**weights.COVERAGE_POWER))
-    top = max((lexical + more for lexical, more in rows), default=0.0) or 1.0
-    return [[("lexical", lexical / top), ("coverage", more / top)] for lexical, more in rows]
+    top = max([lexical + more for lexical, more in rows], default=0.0) or 1.0
+    return [(lexical / top, more / top) for lexical, more in rows]
 
 
 def _coherence(
-    candidates: Sequence[Candidate], base: Sequence[list[tuple[str, float]]]
+    candidates: Sequence[Candidate], base: Sequence[tuple[float, float]]
 ) -> dict[int, tuple[Candidate, float]]:
     """File -> its best chunk, and the sum of its chunks as a share of the largest such sum."""
     sums: dict[int, float] = defaultdict(float)
     best: dict[int, tuple[float, Candidate]] = {}
-    for candidate, parts in zip(candidates, base, strict=True):
-        value = sum(part for _, part in parts)
-        sums[candidate.file.id] += value
-        known = best.get(candidate.file.id)
-        if known is None or (value, _reverse(candidate)) > (known[0], _reverse(known[1])):
-            best[candidate.file.id] = (value, candidate)
+    for candidate, (lexical, coverage) in zip(candidates, base, strict=True):
+        value = lexical + coverage
+        file = candidate.file.id
+        sums[file] += value
+        known = best.get(file)
+        if known is None or value > known[0] or (value == known[0] and candidate.place < known[1].place):
+            best[file] = (value, candidate)
     most = max(sums.values(), default=0.0)
     return {file: (best[file][1], total / most) for file, total in sums.items()} if most else {}
-
-
-def _reverse(candidate: Candidate) -> tuple[int, int]:
-    return (-candidate.line_start, -candidate.line_end)
 
 
 class _Evidence:
     """What the retrievers beside the lexical one found, by chunk."""
 
     def __init__(self, found: Retrieved) -> None:
-        self._lexical = {one.chunk for one in found.lexical.ranked}
         self._verbatim = {one.chunk: one for one in found.verbatim}
         self._uses = {one.chunk: place for place, one in enumerate(found.uses)}
+        self._any = bool(self._verbatim or self._uses)
         self._located = {one.chunk.id: (place, one.line) for place, one in reversed(list(enumerate(found.located)))}
 
     def features(self, candidate: Candidate) -> Iterable[tuple[str, float]]:
         """Literal texts, runs of words, uses."""
+        if not self._any:
+            return
         held = [self._verbatim[chunk.id] for chunk in candidate.chunks if chunk.id in self._verbatim]
         if any(one.checked for one in held):
             yield "literal", weights.LITERAL
@@ -119,78 +120,23 @@ class _Evidence:
         places = [self._located[chunk.id][0] for chunk in candidate.chunks if chunk.id in self._located]
         return min(places, default=None)
 
-    def via(self, candidate: Candidate) -> tuple[str, ...]:
-        """Return the retrievers that found a candidate."""
-        ids = {chunk.id for chunk in candidate.chunks}
-        checks = (
-            ("symbol", candidate.definition is not None),
-            ("lexical", bool(ids & self._lexical)),
-            ("path", self.located(candidate) is not None),
-            ("literal", bool(ids & self._verbatim.keys())),
-            ("references", bool(ids & self._uses.keys())),
-        )
-        return tuple(name for name, yes in checks if yes)
 
-
-def _factors(plan: Plan, candidate: Candidate, total: float, sources: frozenset[str]) -> Iterable[tuple[str, float]]:
-    """What lowers a candidate, as what each factor takes away."""
-    for name, factor in _penalties(plan, candidate, sources):
-        yield name, total * (factor - 1)
-        total *= factor
-
-
-def _penalties(plan: Plan, candidate: Candidate, sources: frozenset[str]) -> Iterable[tuple[str, float]]:
-    asked, content = plan.intents, candidate.file.content
-    for name, bit, factor in weights.PENALTIES:
-        if candidate.file.facts & bit and name not in asked and (bit != EXAMPLE or content == "code"):
-            yield name, factor
-    if content == "docs" and "docs" not in asked:
-        yield "docs", weights.DOCS
-    elif content == "config" and "config" not in asked:
-        yield "config", weights.CONFIG
-    elif content == "text" and "docs" not in asked:
-        yield "text", weights.TEXT
-    chunk = candidate.chunks[0] if candidate.chunks else None
-    if chunk is not None and chunk.kind == "imports":
-        yield "imports", weights.IMPORTS
-    elif candidate.definition is None and candidate.tokens < weights.TINY_TOKENS:
-        yield "tiny", weights.TINY
-    if candidate.definition is None and _reexports(candidate):
-        yield "re-export", weights.REEXPORT
-    if candidate.definition is None and _header(candidate) in sources:
-        yield "header", weights.HEADER
-
-
-def _reexports(candidate: Candidate) -> bool:
-    base = candidate.file.path.rpartition("/")[2]
-    return base in ("__init__.py", "index.ts", "index.js", "mod.rs") and candidate.symbol is None
-
-
-def _header(candidate: Candidate) -> str:
-    """Return what a header's path would be without its suffix, "" for other files."""
-    stem, _, suffix = candidate.file.path.rpartition(".")
-    return stem if suffix in ("h", "hpp", "hh") else ""
-
-
-def _sources(candidates: Iterable[Candidate]) -> frozenset[str]:
-    split = (one.file.path.rpartition(".") for one in candidates)
-    return frozenset(stem for stem, _, suffix in split if suffix in ("c", "cc", "cpp", "cxx", "m", "mm"))
-
-
-def _tier(plan: Plan, evidence: _Evidence, candidate: Candidate) -> Iterable[tuple[str, float]]:
+def _tier(plan: Plan, evidence: _Evidence, candidate: Candidate) -> list[tuple[str, float]]:
+    found = []
     one = candidate.definition
     if one is not None and one.coded and (plan.kind == "symbol" or candidate.order == 0):
         step = weights.STEP * min(candidate.order + one.place, weights.STEPS)
         if one.exact:
-            yield "exact symbol", weights.EXACT - step
+            found.append(("exact symbol", weights.EXACT - step))
         else:
-            yield "near symbol", weights.FOLDED - step
+            found.append(("near symbol", weights.FOLDED - step))
     elif one is not None:
         scale = 1.0 if one.exact else 0.5
-        yield "definition", weights.DEFINITION * scale * (0.5 if candidate.order else 1.0)
+        found.append(("definition", weights.DEFINITION * scale * (0.5 if candidate.order else 1.0)))
     place = evidence.located(candidate)
     if place is not None:
-        yield "located", weights.LOCATED - weights.STEP * min(place, weights.STEPS)
+        found.append(("located", weights.LOCATED - weights.STEP * min(place, weights.STEPS)))
+    return found
 
 
 def _saturated(scored: Sequence[Scored]) -> list[Scored]:

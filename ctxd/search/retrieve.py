@@ -24,7 +24,7 @@ from ctxd.store.snapshot import Snapshot
 # Chunks that BM25 passes on to be scored in full.
 WINDOW = 200
 # Entries of the full-text index that one question may walk; beyond it the commonest words are left out.
-_MAX_POSTINGS = 24_000
+_MAX_POSTINGS = 16_000
 _MAX_DEFINITIONS = 60
 _MAX_USES = 40
 _MAX_PHRASE = 24
@@ -72,6 +72,9 @@ class Verbatim(msgspec.Struct, frozen=True):
 def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_count: int) -> Lexical:
     """Return the best chunks by words and how much of the question each covers."""
     concepts = [known for concept in plan.concepts if (known := _known(book, concept))]
+    whole = {concept.text for concept in concepts if not concept.part and len(concept.alternatives[0]) == 1}
+    # The parts of a name matter only where nothing is called so: they are common words.
+    concepts = [concept for concept in concepts if concept.of not in whole]
     kept = _affordable(book, concepts)
     phrases = _phrases(kept, parts=not plan.exact)
     found = lexicon.ranked(snapshot, phrases, weights.BM25, WINDOW, within=scope.chunks)
@@ -79,9 +82,9 @@ def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_c
         parts = [Phrase((part,)) for part in words.parts(plan.names[0].segments[-1])]
         found = lexicon.ranked(snapshot, parts, weights.BM25, WINDOW, within=scope.chunks, every=True)
     short = lexicon.ranked(snapshot, _shortened(book, kept), weights.BM25, _MAX_SHORTENED, within=scope.chunks)
-    known = {one.chunk for one in found}
+    held = {one.chunk for one in found}
     # They are here to be looked at; how common a short form is says nothing of how well it fits.
-    found += [Ranked(one.chunk, 0.0) for one in short if one.chunk not in known]
+    found += [Ranked(one.chunk, 0.0) for one in short if one.chunk not in held]
     ids = [one.chunk for one in found]
     ignored = tuple(concept.text for concept in concepts if concept not in kept)
     return Lexical(tuple(found), _coverage(snapshot, book, kept, ids, chunk_count), ignored)
@@ -90,6 +93,9 @@ def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_c
 def _known(book: Lexicon, concept: Concept) -> Concept | None:
     """Return the concept with those alternatives that can occur at all, None without any."""
     possible = tuple(run for run in concept.alternatives if concept.prefix or _spread(book, run) > 0)
+    if len(possible) > 1 and len(possible[0]) == 1:
+        # Where the name stands, its parts follow it in the index: their phrase would only count it twice.
+        possible = possible[:1]
     return msgspec.structs.replace(concept, alternatives=possible) if possible else None
 
 

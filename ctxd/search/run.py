@@ -40,6 +40,7 @@ class Ranking(msgspec.Struct, frozen=True):
     sought: Sought
     strategies: tuple[str, ...]
     files_indexed: int
+    found: Retrieved
 
 
 def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
@@ -48,7 +49,7 @@ def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
     if not ranking.scored:
         return _absent(snapshot, request, view)
     limit = min(request.limit or view.limit, MAX_LIMIT)
-    builder = Builder(snapshot, view, ranking.sought)
+    builder = Builder(snapshot, view, ranking.sought, ranking.found)
     make = builder.full if request.full else builder.stub
     hits = [make(one) for one in ranking.scored[:limit]]
     return _answer(snapshot, request, view, ranking, hits, 0)
@@ -59,7 +60,7 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
     ranking = search(snapshot, request.text, scope(snapshot, request))
     if not ranking.scored:
         return _absent(snapshot, request, view)
-    builder = Builder(snapshot, view, ranking.sought)
+    builder = Builder(snapshot, view, ranking.sought, ranking.found)
     kept = ranking.scored[: min(request.limit or pack.MAX_ROWS, MAX_LIMIT)]
     shares = _shares(ranking)
     rows = [
@@ -111,6 +112,7 @@ def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
         sought=Sought(subject.stems, _literals(asked)),
         strategies=tuple(name for name, rows in strategies if rows),
         files_indexed=files_indexed,
+        found=found,
     )
 
 

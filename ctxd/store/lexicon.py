@@ -12,12 +12,18 @@ from collections.abc import Sequence
 import apsw
 import msgspec
 
+from ctxd import words
 from ctxd.store.snapshot import Snapshot
 
 # The tokenizer of schema.SCHEMA: stems of questions and of the index must be the same.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "tokenchars", "_"])
 # Scores equal to this many digits are a tie: the order of summation inside FTS5 must not decide.
 DIGITS = 6
+
+
+# Names repeat from question to question, and what they are made of depends on nothing else.
+_parts: dict[str, tuple[str, ...]] = {}
+_MAX_PARTS = 50_000
 
 
 class Ranked(msgspec.Struct, frozen=True, array_like=True):
@@ -62,6 +68,15 @@ class Lexicon:
             known = self._stems[text] = tuple(str(token[0]) for token in found)
         return known
 
+    def parts(self, name: str) -> tuple[str, ...]:
+        """Return the index terms of an identifier's parts, in order."""
+        known = _parts.get(name)
+        if known is None:
+            if len(_parts) >= _MAX_PARTS:
+                _parts.clear()
+            known = _parts[name] = tuple(stem for part in words.parts(name) for stem in self.stems(part))
+        return known
+
     def spread(self, stem: str) -> int:
         """Return in how many chunks an index term occurs."""
         known = self._spread.get(stem)
@@ -88,12 +103,13 @@ def ranked(
     if not phrases or limit <= 0:
         return []
     expression = (" AND " if every else " OR ").join(phrase.expression() for phrase in phrases)
-    score = f"-round(bm25(fts, {', '.join(map(str, weights))}), {DIGITS})"
+    score = f"bm25(fts, {', '.join(map(str, weights))})"
     where, allowed = _within(within)
+    # Rounding in SQL would cost a third of the whole.
     found = [
-        Ranked(chunk, value)
+        Ranked(chunk, -round(value, DIGITS))
         for chunk, value in snapshot.connection.execute(
-            f"SELECT rowid, {score} AS s FROM fts WHERE fts MATCH ?{where} ORDER BY s DESC LIMIT ?",
+            f"SELECT rowid, {score} AS s FROM fts WHERE fts MATCH ?{where} ORDER BY s LIMIT ?",
             (expression, *allowed, limit + 1),
         )
     ]
@@ -103,9 +119,9 @@ def ranked(
     above = [one for one in found if one.score > cut]
     tied = snapshot.connection.execute(
         f"SELECT c.id FROM (SELECT rowid AS id, {score} AS s FROM fts WHERE fts MATCH ?{where}) m "
-        "JOIN chunks c ON c.id = m.id JOIN files f ON f.id = c.file_id WHERE m.s = ? "
-        "ORDER BY f.path, c.line_start LIMIT ?",
-        (expression, *allowed, cut, limit - len(above)),
+        f"JOIN chunks c ON c.id = m.id JOIN files f ON f.id = c.file_id WHERE round(m.s, {DIGITS}) = ? "
+        "ORDER BY f.path, c.line_start, c.byte_start LIMIT ?",
+        (expression, *allowed, -cut, limit - len(above)),
     )
     return above + [Ranked(chunk, cut) for (chunk,) in tied]
 

@@ -222,10 +222,10 @@ def counts(snapshot: Snapshot) -> tuple[int, int]:
     return next((files, chunks) for files, chunks in rows)
 
 
-def text(snapshot: Snapshot, file: int) -> bytes:
-    """Return the stored text of a file, secrets masked, as UTF-8."""
+def text(snapshot: Snapshot, file: int, until: int = 0) -> bytes:
+    """Return the stored text of a file, secrets masked, as UTF-8: all of it, or its first `until` bytes."""
     row = snapshot.connection.execute("SELECT body FROM texts WHERE file_id = ?", (file,)).fetchone()
-    return zlib.decompress(row[0]) if row else b""
+    return zlib.decompressobj().decompress(row[0], until) if row else b""
 
 
 def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable[tuple[int, bytes]]:

@@ -1,0 +1,67 @@
+"""What lowers a candidate: tests, copies, documents, fragments, each by a factor. Pure; on the readers.
+
+None applies to what the question asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ctxd.search import weights
+from ctxd.search.candidates import Candidate
+from ctxd.search.plan import Plan
+from ctxd.store.read import FileRow
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+
+BESIDE = TEST | EXAMPLE | LEGACY | GENERATED | VENDORED | STUB
+
+_HEADERS = frozenset({"h", "hpp", "hh"})
+_SOURCES = frozenset({"c", "cc", "cpp", "cxx", "m", "mm"})
+# Such files mostly pass on what others define.
+_REEXPORTS = frozenset({"__init__.py", "index.ts", "index.js", "mod.rs"})
+
+Factor = tuple[str, float]
+
+
+class Penalties:
+    """The factors of the candidates of one question."""
+
+    def __init__(self, plan: Plan, candidates: Sequence[Candidate]) -> None:
+        self._asked = plan.intents
+        split = (one.file.path.rpartition(".") for one in candidates)
+        self._sources = frozenset(stem for stem, _, suffix in split if suffix in _SOURCES)
+        self._files: dict[int, list[Factor]] = {}
+
+    def factors(self, candidate: Candidate) -> list[Factor]:
+        """Return what a candidate is multiplied by, each with its name."""
+        file = candidate.file
+        known = self._files.get(file.id)
+        if known is None:
+            known = self._files[file.id] = list(self._of_file(file))
+        if candidate.definition is not None:
+            return known
+        return [*known, *self._of_chunk(candidate)]
+
+    def _of_file(self, file: FileRow) -> Iterable[Factor]:
+        asked, content = self._asked, file.content
+        for name, bit, factor in weights.PENALTIES:
+            if file.facts & bit and name not in asked and (bit != EXAMPLE or content == "code"):
+                yield name, factor
+        if content == "docs" and "docs" not in asked:
+            yield "docs", weights.DOCS
+        elif content == "config" and "config" not in asked:
+            yield "config", weights.CONFIG
+        elif content == "text" and "docs" not in asked:
+            yield "text", weights.TEXT
+
+    def _of_chunk(self, candidate: Candidate) -> Iterable[Factor]:
+        if candidate.chunks[0].kind == "imports":
+            yield "imports", weights.IMPORTS
+        elif candidate.tokens < weights.TINY_TOKENS:
+            yield "tiny", weights.TINY
+        path = candidate.file.path
+        if candidate.symbol is None and path.rpartition("/")[2] in _REEXPORTS:
+            yield "re-export", weights.REEXPORT
+        stem, _, suffix = path.rpartition(".")
+        if suffix in _HEADERS and stem in self._sources:
+            yield "header", weights.HEADER
