@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import time
 
@@ -37,11 +36,11 @@ def storm(lab: Lab, number: int, new_files: int) -> dict[str, list[str]]:
     os.kill(pid, signal.SIGSTOP)
     try:
         expected: dict[str, list[str]] = {}
-        shutil.rmtree(lab.tree.path(f"storm{number - 1}"), ignore_errors=True)
         for each in range(new_files):
-            lab.tree.write(f"storm{number}/{each % 40}/s{each}.py", f"def storm_{number}_{each}(): pass\n")
+            lab.tree.path(new_path(number - 1, each)).unlink(missing_ok=True)
+            lab.tree.write(new_path(number, each), f"def storm_{number}_{each}(): pass\n")
         for each in lab.random.sample(range(new_files), 20):
-            expected[f"storm_{number}_{each}"] = [f"storm{number}/{each % 40}/s{each}.py"]
+            expected[f"storm_{number}_{each}"] = [new_path(number, each)]
         for each in lab.random.sample(range(TREE_FILES), EDITS):
             path = f"base/{each % 50}/b{each}.py"
             name = f"eddy_{number:02d}{lab.random.randrange(100):02d}"[:10]
@@ -55,6 +54,11 @@ def storm(lab: Lab, number: int, new_files: int) -> dict[str, list[str]]:
     finally:
         os.kill(pid, signal.SIGCONT)
     return expected
+
+
+def new_path(number: int, each: int) -> str:
+    """Return where a file of a storm is: in a directory that is watched, or nobody would tell of it."""
+    return f"base/{each % 50}/s{number}_{each}.py"
 
 
 def wrong_after(lab: Lab, row: Row, number: int, expected: dict[str, list[str]]) -> str:
