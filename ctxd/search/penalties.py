@@ -11,9 +11,7 @@ from ctxd.search import weights
 from ctxd.search.candidates import Candidate
 from ctxd.search.plan import Plan
 from ctxd.store.read import FileRow
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
-
-BESIDE = TEST | EXAMPLE | LEGACY | GENERATED | VENDORED | STUB
+from ctxd.store.schema import EXAMPLE
 
 _HEADERS = frozenset({"h", "hpp", "hh"})
 _SOURCES = frozenset({"c", "cc", "cpp", "cxx", "m", "mm"})

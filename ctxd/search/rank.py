@@ -13,10 +13,10 @@ import msgspec
 from ctxd.search import fuse, weights
 from ctxd.search.candidates import Candidate, Retrieved
 from ctxd.search.features import Subject
-from ctxd.search.penalties import BESIDE, Penalties
+from ctxd.search.penalties import Penalties
 from ctxd.search.plan import Plan
 from ctxd.search.retrieve import Definition
-from ctxd.store.read import FileRow
+from ctxd.store.read import BESIDE, FileRow
 
 
 class Scored(msgspec.Struct, frozen=True, eq=False):

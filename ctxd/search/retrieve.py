@@ -24,7 +24,7 @@ from ctxd.store.snapshot import Snapshot
 # Chunks that BM25 passes on to be scored in full.
 WINDOW = 200
 # Entries of the full-text index that one question may walk; beyond it the commonest words are left out.
-_MAX_POSTINGS = 16_000
+_MAX_POSTINGS = 10_000
 _MAX_DEFINITIONS = 60
 _MAX_USES = 40
 _MAX_PHRASE = 24
@@ -32,6 +32,7 @@ _MAX_CHECKED = 60
 # Words of so many letters have short forms.
 _LONG_WORD = 8
 _MAX_SHORTENED = 24
+_LONGEST_TITLE = 200
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -87,7 +88,7 @@ def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_c
     found += [Ranked(one.chunk, 0.0) for one in short if one.chunk not in held]
     ids = [one.chunk for one in found]
     ignored = tuple(concept.text for concept in concepts if concept not in kept)
-    return Lexical(tuple(found), _coverage(snapshot, book, kept, ids, chunk_count), ignored)
+    return Lexical(tuple(found), _coverage(snapshot, book, concepts, ids, chunk_count), ignored)
 
 
 def _known(book: Lexicon, concept: Concept) -> Concept | None:
@@ -169,21 +170,25 @@ def definitions(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Definition
         exact = [row for row in rows if _owned(snapshot, row, name)]
         near = [] if exact or not coded else rows or [row for row in _folded(snapshot, name) if scope.takes(row)]
         found += [Definition(row, place, True, coded) for row in exact]
-        found += [Definition(row, place, False, coded) for row in near]
-    known = {one.symbol.id for one in found}
-    if plan.kind != "path" and not plan.exact:
-        whole = read.named(snapshot, [plan.text], _MAX_DEFINITIONS) if len(plan.text) <= 200 else []
+        found += [Definition(row, place, False, coded and _sure(row, name)) for row in near]
+    if " " in plan.text and len(plan.text) <= _LONGEST_TITLE:
+        # The title of a test or a section is a name with spaces; one all in small letters is just words.
         found += [
-            Definition(row, 0, row.kind != "section", False)
-            for row in whole
-            if row.id not in known and scope.takes(row) and " " in row.name
+            Definition(row, -1, True, row.kind != "section" or not row.name.islower())
+            for row in read.named(snapshot, [plan.text], _MAX_DEFINITIONS)
+            if scope.takes(row)
         ]
     return found
 
 
+def _sure(row: SymbolRow, name: Name) -> bool:
+    """A heading or a key that only reads like the question's word is no definition of it."""
+    return name.coded or row.kind not in ("section", "key")
+
+
 def _spelled(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
     spellings = {name.text, name.segments[-1], name.text.lstrip("@$"), name.text.rstrip("?!")}
-    return read.named(snapshot, spellings, _MAX_DEFINITIONS * 4)[: _MAX_DEFINITIONS * 4]
+    return read.named(snapshot, spellings, _MAX_DEFINITIONS * 4)
 
 
 def _folded(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
@@ -201,7 +206,7 @@ def _owned(snapshot: Snapshot, row: SymbolRow, name: Name) -> bool:
     path = read.files(snapshot, [row.file])[row.file].path
     place = path.rsplit(".", 1)[0].split("/")
     asked = list(name.segments)
-    return any((place + owners)[-len(asked) :] == asked or owners[-len(asked) :] == asked for _ in (0,))
+    return (place + owners)[-len(asked) :] == asked or owners[-len(asked) :] == asked
 
 
 def located(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Located]:

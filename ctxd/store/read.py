@@ -12,9 +12,11 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from ctxd.store.schema import REFERENCE_KINDS
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, REFERENCE_KINDS, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
 
+# Files that repeat or exercise what others define.
+BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
 _CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
 
 
@@ -104,7 +106,7 @@ def chunks(snapshot: Snapshot, ids: Collection[int]) -> dict[int, ChunkRow]:
 
 
 def named(snapshot: Snapshot, names: Collection[str], limit: int) -> list[SymbolRow]:
-    """Return definitions whose name is one of `names`, at most `limit` by path and line."""
+    """Return definitions whose name is one of `names`, at most `limit`: source first, by path and line."""
     return _definitions(snapshot, f"n.name {_LISTED}", _array(names), limit)
 
 
@@ -242,14 +244,14 @@ def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable
 def _definitions(snapshot: Snapshot, where: str, value: str, limit: int) -> list[SymbolRow]:
     rows = snapshot.connection.execute(
         f"SELECT {_SYMBOL} FROM names n JOIN symbols s ON s.name_id = n.id JOIN files f ON f.id = s.file_id"
-        f" WHERE {where} ORDER BY f.path, s.line_start, s.definition_line LIMIT ?",
-        (value, limit),
+        f" WHERE {where} ORDER BY (f.facts & ?) != 0, f.path, s.line_start, s.definition_line LIMIT ?",
+        (value, BESIDE, limit),
     )
     return [_symbol(row) for row in rows]
 
 
 def _symbol(row: tuple[object, ...]) -> SymbolRow:
-    return msgspec.convert(row, SymbolRow, strict=False)
+    return SymbolRow(*row)  # type: ignore[arg-type]
 
 
 def _array(values: Collection[int] | Collection[str]) -> str:
