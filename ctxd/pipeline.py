@@ -65,8 +65,9 @@ class Pipeline:
         self._paths: set[str] = set()
         self._reading: Counter[str] = Counter()
         self._retired: dict[str, Callable[[str], object]] = {}
-        self._done = 0
         self._total = 0
+        self._parsed = 0
+        self._committed = 0
 
     async def open(self) -> None:
         """Find the current index file, or begin a new one where there is none that can be used."""
@@ -99,11 +100,11 @@ class Pipeline:
 
     def pending(self) -> int:
         """Return how many files of the batch in work are not committed."""
-        return self._total - self._done
+        return self._total - self._committed
 
     def progress(self) -> Progress:
         """Return how far the batch in work is."""
-        return Progress(phase="indexing", done=self._done, total=self._total)
+        return Progress(phase="indexing", done=self._parsed, total=self._total)
 
     async def process(self, batch: Batch, watch: Watch) -> None:
         """Bring the index to what the batch's paths are now; committed when it returns."""
@@ -166,7 +167,7 @@ class Pipeline:
 
     async def _bring_up(self, survey: Survey, path: str, *, in_parts: bool, reuse: bool = True) -> None:
         """Read and parse the suspects, and write what they are; one transaction, or many when `in_parts`."""
-        self._done, self._total = 0, len(survey.suspects)
+        self._parsed, self._committed, self._total = 0, 0, len(survey.suspects)
         urgent = self._total <= URGENT_FILES
         writes = Writes(lambda changes: self._apply(path, changes, urgent), self._advance, in_parts=in_parts)
         await writes.add(survey.changes)
@@ -175,13 +176,14 @@ class Pipeline:
         while suspects:
             parsing = self._machinery.pool.parse(self.root, suspects, lookup=lookup, urgent=urgent)
             async for results in parsing:
+                self._parsed += len(results)
                 changes = [change for parsed in results for change in changes_for(parsed, survey.known)]
                 await writes.add(changes, files=len(results))
             # The cache may have dropped an entry between its promise and the write.
             suspects = await writes.finish()
             lookup = _nothing
         await writes.finish()
-        self._done = self._total
+        self._parsed = self._committed = self._total
 
     async def _apply(self, path: str, changes: Sequence[Change], urgent: bool) -> tuple[str, ...]:
         """Commit `changes` as one transaction; return the paths that must be parsed anew."""
@@ -199,7 +201,7 @@ class Pipeline:
         return applied.missing
 
     def _advance(self, files: int) -> None:
-        self._done += files
+        self._committed += files
 
     def _note(self, changes: Sequence[Change]) -> None:
         for change in changes:
