@@ -43,6 +43,21 @@ GUARDS = (
         ),
     ),
     Guard(
+        "directories: one that appears is not listed",
+        "R01",
+        (("ctxd/watch/inotify.py", '            self._emit(path, "directory")\n', "            pass\n"),),
+    ),
+    Guard(
+        "overflow: a full queue is no event",
+        "R03",
+        (("ctxd/watch/inotify.py", """        self._lose("the kernel's event queue overflowed")\n""", ""),),
+    ),
+    Guard(
+        "rules: a changed ignore file is a file like any other",
+        "R07",
+        (("ctxd/watch/inotify.py", "            if name in RULE_NAMES:\n", "            if not name:\n"),),
+    ),
+    Guard(
         "transaction: every statement commits by itself",
         "R08",
         (
@@ -92,7 +107,10 @@ def goes_red(guard: Guard, size: str, seed: int) -> tuple[bool, str]:
     with tempfile.TemporaryDirectory(prefix="ctx-guard-", dir="/tmp") as folder:
         commands = build(Path(folder), guard)
         where = subprocess.run(
-            [commands / "python", "-c", "import ctxd; print(ctxd.__file__)"], check=True, capture_output=True, text=True
+            [commands / "python", "-P", "-c", "import ctxd; print(ctxd.__file__)"],
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
         assert where.startswith(folder), f"the copy is not what runs: {where}"
         done = subprocess.run(

@@ -39,6 +39,10 @@ def one_history(size: Size, seed: int, bin: str, scratch: Scratch, row: Row) -> 
             steps.append(step(world, lab.tree, lab.random))
             if lab.random.random() < 0.3:
                 lab.places(row, f"n_{lab.random.randrange(world.count + 1):07d}")
+        if lab.random.random() < 0.4:
+            # Anything of git's that comes after it would make up for an ignore file that was not noticed.
+            ignore(world, lab.tree, lab.random)
+            steps.append("ignore")
         lab.places(row, "n_0000001")
         scratch.index(lab.tree)
         try:

@@ -31,16 +31,18 @@ def overflow(size: Size, seed: int, bin: str) -> Row:
 
 
 def storm(lab: Lab, number: int, new_files: int) -> dict[str, list[str]]:
-    """Change the tree while the daemon is stopped; return where each of a sample of names now is."""
+    """Change the tree while the daemon is stopped; return where each of a sample of names now is.
+
+    In odd rounds many files are made, in even ones a few are written again and again: either overflows the queue.
+    """
     pid = lab.home.pid
     os.kill(pid, signal.SIGSTOP)
     try:
         expected: dict[str, list[str]] = {}
-        for each in range(new_files):
-            lab.tree.path(new_path(number - 1, each)).unlink(missing_ok=True)
-            lab.tree.write(new_path(number, each), f"def storm_{number}_{each}(): pass\n")
-        for each in lab.random.sample(range(new_files), 20):
-            expected[f"storm_{number}_{each}"] = [new_path(number, each)]
+        if number % 2:
+            make_many(lab, number, new_files, expected)
+        else:
+            hammer_few(lab, number, new_files, expected)
         for each in lab.random.sample(range(TREE_FILES), EDITS):
             path = f"base/{each % 50}/b{each}.py"
             name = f"eddy_{number:02d}{lab.random.randrange(100):02d}"[:10]
@@ -50,10 +52,27 @@ def storm(lab: Lab, number: int, new_files: int) -> dict[str, list[str]]:
         deep = f"deep{number}/a/b/c/d"
         lab.tree.write(f"{deep}/x.py", f"def deep_{number}(): pass\n")
         expected[f"deep_{number}"] = [f"{deep}/x.py"]
-        expected[f"storm_{number - 1}_0"] = []
     finally:
         os.kill(pid, signal.SIGCONT)
     return expected
+
+
+def make_many(lab: Lab, number: int, new_files: int, expected: dict[str, list[str]]) -> None:
+    """Make new files where those of the last round stood before."""
+    for each in range(new_files):
+        lab.tree.path(new_path(number - 2, each)).unlink(missing_ok=True)
+        lab.tree.write(new_path(number, each), f"def storm_{number}_{each}(): pass\n")
+    for each in lab.random.sample(range(new_files), 20):
+        expected[f"storm_{number}_{each}"] = [new_path(number, each)]
+    expected[f"storm_{number - 2}_0"] = []
+
+
+def hammer_few(lab: Lab, number: int, writes: int, expected: dict[str, list[str]]) -> None:
+    """Write the same few files over and over: a full queue that names hardly any path."""
+    few = [f"base/0/h{each}.py" for each in range(4)]
+    for each in range(2 * writes):
+        lab.tree.write(few[each % len(few)], f"def hammer_{number}_{each % len(few)}(): pass\n")
+    expected.update({f"hammer_{number}_{each}": [path] for each, path in enumerate(few)})
 
 
 def new_path(number: int, each: int) -> str:
