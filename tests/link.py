@@ -38,11 +38,7 @@ class Link:
         try:
             self.socket.connect(endpoint.socket_path(state_directory))
             if greet:
-                self.send(
-                    Hello(
-                        protocol=endpoint.PROTOCOL_VERSION, version=endpoint.VERSION, build=endpoint.build()
-                    )
-                )
+                self.send(Hello(protocol=endpoint.PROTOCOL_VERSION, version=endpoint.VERSION, build=endpoint.build()))
                 self.welcome = self.receive()
                 assert isinstance(self.welcome, Welcome), self.welcome
         except BaseException:

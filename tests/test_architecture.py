@@ -20,9 +20,7 @@ def test_module_imports_only_what_the_table_allows(module: str) -> None:
     """Each module imports what its row allows and nothing else."""
     if not MODULES[module].read_text().strip():
         return  # an empty package imports nothing
-    found = imports.imports_of(
-        MODULES[module].read_text(), module, MODULES[module].name == "__init__.py", KNOWN
-    )
+    found = imports.imports_of(MODULES[module].read_text(), module, MODULES[module].name == "__init__.py", KNOWN)
 
     assert not imports.faults_of(module, found)
 
@@ -69,9 +67,7 @@ def test_late_and_typing_imports_are_told_apart() -> None:
 
 def test_no_module_is_past_the_agreed_size() -> None:
     """A module that needs more than 350 lines is two."""
-    long = {
-        name: n for name, path in MODULES.items() if (n := len(path.read_text().splitlines())) > MAX_LINES
-    }
+    long = {name: n for name, path in MODULES.items() if (n := len(path.read_text().splitlines())) > MAX_LINES}
 
     assert not long
 
@@ -79,9 +75,7 @@ def test_no_module_is_past_the_agreed_size() -> None:
 def loaded_by(statement: str) -> set[str]:
     """Return the names of the modules that a fresh interpreter has after `statement` and not before."""
     code = f"import sys, os; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     return set(done.stdout.split())
 
 

@@ -54,9 +54,7 @@ def test_units_do_not_hide_what_is_indexed() -> None:
     text = (UNITS / "ctxd.service").read_text()
     lines = [line.split("=")[0] for line in text.splitlines() if "=" in line and not line.startswith("#")]
 
-    assert not {"PrivateTmp", "ProtectHome", "ProtectSystem", "InaccessiblePaths", "PrivateMounts"} & set(
-        lines
-    )
+    assert not {"PrivateTmp", "ProtectHome", "ProtectSystem", "InaccessiblePaths", "PrivateMounts"} & set(lines)
 
 
 def test_only_what_is_imported_is_declared() -> None:

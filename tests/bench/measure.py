@@ -18,7 +18,7 @@ from ctxprotocol.messages import Update
 from tests.bench.sources import Source, questions
 from tests.home import Home
 from tests.link import Link
-from tests.processes import belonging_to
+from tests.processes import belonging_to, wait_until
 
 ALTERNATIONS = 25
 QUESTIONS_PER_LENGTH = 40
@@ -107,9 +107,7 @@ def first_index(home: Home, source: Source, link: Link) -> list[Figure]:
             "read + sha256",
             base,
         ),
-        Figure(
-            source.name, "first index", megabytes / (spent / 1e3), "MB/s", "read + sha256", megabytes / (base / 1e3)
-        ),
+        Figure(source.name, "first index", megabytes / (spent / 1e3), "MB/s"),
     ]
 
 
@@ -163,7 +161,9 @@ def unchanged(source: Source, link: Link, interpreter: float) -> list[Figure]:
 
 def memory(home: Home, name: str) -> list[Figure]:
     """Proportional set size of the daemon and its children, beside an interpreter that does nothing."""
-    idle = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    idle = subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    )
     try:
         time.sleep(0.2)
         base = pss_mb(idle.pid)
@@ -183,11 +183,18 @@ def pss_mb(pid: int) -> float:
 
 
 def disk(home: Home, source: Source) -> list[Figure]:
-    """All that the state directory takes, beside the source text."""
-    taken = sum(
-        os.lstat(os.path.join(folder, name)).st_size
-        for folder, _, names in os.walk(home.path)
-        for name in names
-        if not name.endswith((".log", ".sock"))
-    )
-    return [Figure(source.name, "index and cache on disk", taken / 1e6, "MB", "source text", source.size_bytes / 1e6)]
+    """Index and cache once their logs are empty, beside the source text."""
+
+    def sizes() -> dict[str, int]:
+        return {
+            os.path.join(folder, name): os.lstat(os.path.join(folder, name)).st_size
+            for folder, _, names in os.walk(home.path)
+            for name in names
+        }
+
+    wait_until(lambda: not any(size for path, size in sizes().items() if path.endswith("-wal")), 30, "logs emptied")
+    figures = []
+    for what, part in (("index on disk", "/index-"), ("cache on disk", "/cache.db")):
+        taken = sum(size for path, size in sizes().items() if part in path)
+        figures.append(Figure(source.name, what, taken / 1e6, "MB", "source text", source.size_bytes / 1e6))
+    return figures
