@@ -17,7 +17,6 @@ from ctxd.parse.reading import Place
 from ctxd.parse.verdicts import verdict
 from ctxd.store import driver, integrity
 from ctxd.store.cache import Cache
-from ctxd.store.driver import WriterConnection
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.write import Change, Put, Remove, Skip, apply
 
@@ -49,21 +48,24 @@ def change(root: str, path: str) -> Change:
 
 
 class Index:
-    """One index file of the directory `root`."""
+    """One index file of the directory `root`; holds nothing open."""
 
     def __init__(self, root: str, file: str) -> None:
         self.root, self._file = root, file
         integrity.create_index(file, "test")
-        self._writer: WriterConnection = driver.open_writer(file)
 
     def take(self, *paths: str) -> None:
         """Bring these paths (none: all there are) up to date."""
         wanted = paths or tuple(_walk(self.root))
         changes = [change(self.root, path) for path in wanted]
-        self._writer.execute("BEGIN IMMEDIATE")
-        for _ in apply(self._writer, changes, _NO_CACHE):
-            pass
-        self._writer.execute("COMMIT")
+        writer = driver.open_writer(self._file)
+        try:
+            writer.execute("BEGIN IMMEDIATE")
+            for _ in apply(writer, changes, _NO_CACHE):
+                pass
+            writer.execute("COMMIT")
+        finally:
+            writer.close()
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -73,10 +75,6 @@ class Index:
             yield Snapshot(connection, 1)
         finally:
             connection.close()
-
-    def close(self) -> None:
-        """Close the writer."""
-        self._writer.close()
 
 
 def _walk(root: str) -> Iterator[str]:

@@ -31,14 +31,18 @@ def queries() -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     room = tmp_path_factory.mktemp("ranking")
     lay(str(room / "tree"), tree())
     index = Index(str(room / "tree"), str(room / "index.db"))
     index.take()
+    return index
+
+
+@pytest.fixture
+def snapshot(index: Index) -> Iterator[Snapshot]:
     with index.snapshot() as found:
         yield found
-    index.close()
 
 
 @pytest.mark.parametrize("query", queries(), ids=lambda query: query["text"].strip()[:40])
