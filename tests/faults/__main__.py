@@ -7,12 +7,13 @@ import json
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.faults import histories, kills, races, reads, storms
+from tests.faults import guards, histories, kills, races, reads, storms
 from tests.faults.lab import SIZES, Row, Size
 from tests.home import BIN
 
@@ -39,13 +40,21 @@ def main() -> int:
     parser.add_argument("--size", choices=SIZES, default="ci")
     parser.add_argument("--only", default=",".join(EXPERIMENTS), help="ids, with commas")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000, help="replays a run")
-    parser.add_argument("--bin", default=str(BIN), help="directory of the ctx and ctxd to try")
+    parser.add_argument("--bin", default="", help="directory of the ctx and ctxd to try; else a copy of these packages")
     parser.add_argument("--json", type=Path, help="write the sheet there")
     args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="ctx-copy-", dir="/tmp") as folder:
+        # A run of an hour must not see the packages change under it: two builds rank differently.
+        bin = args.bin or str(guards.build(Path(folder) / "copy"))
+        return sheet(args, bin)
+
+
+def sheet(args: argparse.Namespace, bin: str) -> int:
+    """Run the experiments that were asked for and print a line for each; return the exit code."""
     rows = []
     print(f"faults, size {args.size}, seed {args.seed}, commit {commit()}, {platform.platform()}", flush=True)
     for name in args.only.split(","):
-        rows.append(run(name, args.size, args.seed, args.bin))
+        rows.append(run(name, args.size, args.seed, bin))
         print(rows[-1].line(), flush=True)
     tried, survived = sum(row.tried for row in rows), sum(row.survived for row in rows)
     print(f"survived {survived} of {tried}, worst answer {max(row.worst_s for row in rows) * 1e3:.0f} ms")

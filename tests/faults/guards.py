@@ -80,8 +80,11 @@ GUARDS = (
 )
 
 
-def build(folder: Path, guard: Guard) -> Path:
-    """Make the copy without `guard` in `folder`; return the directory of its commands."""
+NOTHING = Guard("nothing", "", ())
+
+
+def build(folder: Path, guard: Guard = NOTHING) -> Path:
+    """Make a copy of the packages in `folder`, without `guard`; return the directory of its commands."""
     source = folder / "src"
     for package in ("ctxd", "ctxclient", "protocol/ctxprotocol"):
         # With its times: the build stamp of a client is the time of one of these files.
