@@ -117,9 +117,11 @@ class Mistaken(click.UsageError):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(endpoint.VERSION, "--version", message="ctx %(version)s")
+@click.option("-C", "--dir", "directory", metavar="DIR", help="Act as if started there.")
 @click.pass_context
-def ctx(context: click.Context) -> None:
+def ctx(context: click.Context, directory: str | None) -> None:
     """Answers questions about the code in this directory, for people and for coding agents."""
+    context.obj = directory
     if context.invoked_subcommand is None:
         raise Mistaken("no command given", "to ask a question: ctx query TEXT\nall commands: ctx --help")
 

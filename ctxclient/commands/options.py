@@ -141,16 +141,19 @@ def deliver(request: Request, *, may_start: bool = True) -> int:
 def build(kind_of_request: type[Wanted], given: dict[str, Any], word: str = "") -> Wanted:
     """Return the request for what click parsed; fields at their default are not set, so that they are not sent."""
     fields = dict(given)
-    directory = fields.pop("directory", None)
+    # Before the command (as with git) and after it: the second is taken from the first.
+    context = click.get_current_context(silent=True)
+    directories = (context.find_root().obj if context else None, fields.pop("directory", None), word)
+    places = [name for name in directories if name]
     fields["output"] = "json" if fields.pop("as_json", False) else "text"
     fields["width"] = plain.width()
     fields["color"] = plain.color(fields["color"], os.environ)
     if issubclass(kind_of_request, InWorktree):
         try:
-            fields["directory"] = plain.place(*(name for name in (directory, word) if name))
+            fields["directory"] = plain.place(*places)
         except FileNotFoundError as error:
             raise RootGone("the current directory does not exist any more", "cd to one that does") from error
-        fields["chosen"] = bool(directory or word)
+        fields["chosen"] = bool(places)
         fields["root"] = plain.place(os.environ["CTX_ROOT"]) if os.environ.get("CTX_ROOT") else b""
         fields["home"] = os.fsencode(os.environ.get("HOME", ""))
         if fields.get("index_wait_ms") is None and os.isatty(2):
