@@ -80,8 +80,7 @@ class Pipeline:
             await self._switch(await self._new_file(), path, end_file)
             return
         self.index_path = path
-        self.complete = await self.read(is_complete, READ_S)
-        self._paths = set(await self.read(catalog.known_files, READ_S))
+        await self._begin()
 
     async def read(self, function: Callable[[Snapshot], T], deadline_s: float) -> T:
         """Run `function` on a snapshot of the current index; the file stays until it is done."""
@@ -152,12 +151,17 @@ class Pipeline:
         path = self._machinery.registry.absolute(name)
         await self._machinery.registry.set_index(self.root, name)
         self.index_path = path
-        self.complete = await self.read(is_complete, READ_S)
-        self._paths = set(await self.read(catalog.known_files, READ_S))
+        await self._begin()
         if old:
             await asyncio.wrap_future(self._machinery.writer.close(old))
             self._retired[old] = end_file
             self._end_retired(old)
+
+    async def _begin(self) -> None:
+        """Read what the current index file says of itself."""
+        self.complete = await self.read(is_complete, READ_S)
+        self.generation = await self.read(lambda snapshot: snapshot.generation, READ_S)
+        self._paths = set(await self.read(catalog.known_files, READ_S))
 
     def _end_retired(self, path: str) -> None:
         if path in self._retired and not self._reading[path]:
