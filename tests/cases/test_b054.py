@@ -97,13 +97,11 @@ def test_line_1_a_home_too_long_for_a_socket(ctx: Home, caller: Caller) -> None:
 
 
 def test_line_2_no_home_at_all(caller: Caller) -> None:
-    """Without HOME the user database decides. No daemon is started here: the real home stays as it is."""
+    """The user database decides, or the error names HOME. No daemon is started: the real home stays as it is."""
     done = caller.run("find", "env_probe_fn", CTX_NO_START="1")
 
     assert "Traceback" not in done.stderr
-    assert done.returncode in (0, 1, 3)
-    with_nothing = {"HOME": "not/absolute"}
-    assert os.path.isabs(endpoint.state_directory(with_nothing)), "a relative HOME counts as none"
+    assert done.returncode == 3 and ("CTX_NO_START" in done.stderr or "HOME" in done.stderr), done
 
 
 def test_line_3_a_runtime_directory_that_does_not_exist(ctx: Home, caller: Caller) -> None:

@@ -10,13 +10,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from ctxprotocol import endpoint
 from ctxprotocol.endpoint import UnsafePlace
 
-HOME = pwd.getpwuid(os.getuid()).pw_dir
+HOME = "/home/known"
 
 
 @pytest.fixture
@@ -50,8 +51,10 @@ def place() -> Iterator[str]:
         ({"HOME": "here"}, f"{HOME}/.local/share/ctx"),
     ],
 )
-def test_state_directory(environ: dict[str, str], expected: str) -> None:
+def test_state_directory(environ: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """CTX_HOME, else XDG_DATA_HOME where it is absolute, else below HOME, else below the user's home."""
+    monkeypatch.setattr(pwd, "getpwuid", lambda _uid: SimpleNamespace(pw_dir=HOME))
+
     assert endpoint.state_directory(environ) == expected
 
 
