@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ctxd.search.retrieve import Definition, Lexical, Located, Verbatim
+from ctxd.search.retrieve import Definition, Located, Verbatim
+from ctxd.search.shortlist import Shortlist
 from ctxd.store import read
 from ctxd.store.read import ChunkRow, FileRow, SymbolRow, Use
 from ctxd.store.snapshot import Snapshot
@@ -19,7 +20,7 @@ from ctxd.store.snapshot import Snapshot
 class Retrieved(msgspec.Struct, frozen=True):
     """What every retriever found for one plan."""
 
-    lexical: Lexical
+    lexical: Shortlist
     definitions: tuple[Definition, ...] = ()
     located: tuple[Located, ...] = ()
     verbatim: tuple[Verbatim, ...] = ()
@@ -30,7 +31,7 @@ class Retrieved(msgspec.Struct, frozen=True):
         ids = {chunk.id for chunk in one.chunks}
         checks = (
             ("symbol", one.definition is not None),
-            ("lexical", any(row.chunk in ids for row in self.lexical.ranked)),
+            ("lexical", not ids.isdisjoint(self.lexical.base)),
             ("path", any(row.chunk.id in ids for row in self.located)),
             ("literal", any(row.chunk in ids for row in self.verbatim)),
             ("references", any(row.chunk in ids for row in self.uses)),
@@ -67,12 +68,14 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
 def assemble(snapshot: Snapshot, found: Retrieved, order: Mapping[int, int]) -> list[Candidate]:
     """Return the candidates, in no order that means anything. `order`: symbol id -> place among its name's."""
     owned = read.covering(snapshot, [one.symbol for one in found.definitions])
-    ids = {one.chunk for one in found.lexical.ranked}
-    ids |= {one.chunk for one in found.verbatim} | {one.chunk for one in found.uses}
-    rows = read.chunks(snapshot, ids)
+    rows = dict(found.lexical.chunks)
+    ids = {one.chunk for one in found.verbatim} | {one.chunk for one in found.uses}
+    rows.update(read.chunks(snapshot, ids - rows.keys()))
     rows.update((one.chunk.id, one.chunk) for one in found.located)
     symbols = read.symbols(snapshot, {row.symbol for row in rows.values()} - {0})
-    files = read.files(snapshot, {row.file for row in rows.values()} | {one.symbol.file for one in found.definitions})
+    files = dict(found.lexical.files)
+    wanted = {row.file for row in rows.values()} | {one.symbol.file for one in found.definitions}
+    files.update(read.files(snapshot, wanted - files.keys()))
     candidates: dict[tuple[int, int, int], Candidate] = {}
     taken: set[int] = set()
     for one in found.definitions:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 
 from ctxd.search import weights
-from ctxd.search.candidates import Candidate
 from ctxd.search.plan import Plan
 from ctxd.store.lexicon import Lexicon
+from ctxd.store.read import SymbolRow
 
 # A shorter beginning is shared by words that have nothing else in common.
 _BEGINNING = 4
@@ -39,15 +39,23 @@ class Subject:
         self._names: dict[str, float] = {}
         self._known: dict[str, str] = {}
 
-    def features(self, candidate: Candidate) -> Iterable[tuple[str, float]]:
-        """Return what path and name add."""
+    def features(self, path: str, symbol: SymbolRow | None) -> Iterable[tuple[str, float]]:
+        """Return what a path adds, and the name and kind of a definition."""
         if not self._prose or not self.stems:
             return
-        share, stem = self.path(candidate.file.path)
+        share, stem = self.path(path)
         yield "path", weights.PATH * share
         yield "file name", weights.STEM * stem
-        if candidate.symbol is not None and candidate.definition is None:
-            yield "name", weights.NAME * self.name(candidate.symbol.name)
+        if symbol is not None:
+            yield "name", weights.NAME * self.name(symbol.name)
+            yield "kind", weights.KIND * _worth(symbol)
+
+    def path_worth(self, path: str) -> float:
+        """Return what a path adds to a score."""
+        if not self._prose or not self.stems:
+            return 0.0
+        share, stem = self.path(path)
+        return weights.PATH * share + weights.STEM * stem
 
     def path(self, path: str) -> tuple[float, float]:
         """Return the share of the question in a path's stem and folder, and of its stem in the question."""
@@ -89,3 +97,12 @@ class Subject:
                 if len(stem) >= _BEGINNING and (stem.startswith(part) or part.startswith(stem)):
                     return stem
         return ""
+
+
+# Worth of a kind, 1 for the most.
+_KINDS: dict[str, float] = {kind: 1 - place / len(weights.KINDS) for place, kind in enumerate(weights.KINDS)}
+
+
+def _worth(symbol: SymbolRow) -> float:
+    """Return what a definition's kind says of it; private ones half."""
+    return _KINDS.get(symbol.kind, 0.0) * (1.0 if symbol.exported else 0.5)

@@ -16,6 +16,7 @@ from ctxd.search.features import Subject
 from ctxd.search.penalties import Penalties
 from ctxd.search.plan import Plan
 from ctxd.search.retrieve import Definition
+from ctxd.search.shortlist import Base, Shortlist
 from ctxd.store.read import BESIDE, FileRow
 
 
@@ -37,18 +38,17 @@ TIERS = ("exact symbol", "located", "near symbol")
 
 def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subject: Subject) -> list[Scored]:
     """Return the candidates best first."""
-    base = _base(found, candidates)
-    coherence = _coherence(candidates, base)
+    base = _base(found.lexical, candidates)
+    leaders = _leaders(candidates, base)
     evidence = _Evidence(found)
     penalties = Penalties(plan, candidates)
     scored = []
-    for candidate, (lexical, coverage) in zip(candidates, base, strict=True):
-        parts = [("lexical", lexical), ("coverage", coverage)]
+    for candidate, one in zip(candidates, base, strict=True):
+        parts = [("lexical", one.lexical), ("coverage", one.coverage)]
         parts += evidence.features(candidate)
-        parts += subject.features(candidate)
-        lift = coherence.get(candidate.file.id)
-        if lift and lift[0] is candidate:
-            parts.append(("coherence", weights.COHERENCE * lift[1]))
+        parts += subject.features(candidate.file.path, None if candidate.definition else candidate.symbol)
+        if leaders[candidate.file.id] is candidate:
+            parts.append(("coherence", weights.COHERENCE * found.lexical.together.get(candidate.file.id, 0.0)))
         total = sum([value for _, value in parts])
         for name, factor in penalties.factors(candidate):
             parts.append((name, total * (factor - 1)))
@@ -61,35 +61,28 @@ def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subjec
     return _saturated(scored)
 
 
-def _base(found: Retrieved, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
-    """The lexical share of each candidate and what coverage adds to it, 1 together for the best."""
-    scores = {one.chunk: one.score for one in found.lexical.ranked}
-    coverage = found.lexical.coverage
-    best = max(scores.values(), default=0.0) or 1.0
-    rows = []
-    for candidate in candidates:
-        lexical = max([scores.get(chunk.id, 0.0) for chunk in candidate.chunks], default=0.0) / best
-        share = max([coverage.get(chunk.id, 0.0) for chunk in candidate.chunks], default=0.0)
-        rows.append((lexical, lexical * weights.COVERAGE * share**weights.COVERAGE_POWER))
-    top = max([lexical + more for lexical, more in rows], default=0.0) or 1.0
-    return [(lexical / top, more / top) for lexical, more in rows]
+def _base(found: Shortlist, candidates: Sequence[Candidate]) -> list[Base]:
+    """The best of each candidate's chunks."""
+    nothing = Base(0.0, 0.0)
+    return [
+        max([found.base.get(chunk.id, nothing) for chunk in candidate.chunks], key=_total, default=nothing)
+        for candidate in candidates
+    ]
 
 
-def _coherence(
-    candidates: Sequence[Candidate], base: Sequence[tuple[float, float]]
-) -> dict[int, tuple[Candidate, float]]:
-    """File -> its best chunk, and the sum of its chunks as a share of the largest such sum."""
-    sums: dict[int, float] = defaultdict(float)
+def _total(base: Base) -> float:
+    return base.lexical + base.coverage
+
+
+def _leaders(candidates: Sequence[Candidate], base: Sequence[Base]) -> dict[int, Candidate]:
+    """File -> the candidate in which its words are densest."""
     best: dict[int, tuple[float, Candidate]] = {}
-    for candidate, (lexical, coverage) in zip(candidates, base, strict=True):
-        value = lexical + coverage
-        file = candidate.file.id
-        sums[file] += value
+    for candidate, one in zip(candidates, base, strict=True):
+        value, file = _total(one), candidate.file.id
         known = best.get(file)
         if known is None or value > known[0] or (value == known[0] and candidate.place < known[1].place):
             best[file] = (value, candidate)
-    most = max(sums.values(), default=0.0)
-    return {file: (best[file][1], total / most) for file, total in sums.items()} if most else {}
+    return {file: candidate for file, (_, candidate) in best.items()}
 
 
 class _Evidence:

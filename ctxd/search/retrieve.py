@@ -21,7 +21,7 @@ from ctxd.store.lexicon import Lexicon, Phrase, Ranked
 from ctxd.store.read import ChunkRow, FileRow, SymbolRow, Use
 from ctxd.store.snapshot import Snapshot
 
-# Chunks that BM25 passes on to be scored in full.
+# Chunks that BM25 passes on: enough that a file's chunks together say something of it.
 WINDOW = 200
 # Entries of the full-text index that one question may walk; beyond it the commonest words are left out.
 _MAX_POSTINGS = 10_000
@@ -59,7 +59,6 @@ class Lexical(msgspec.Struct, frozen=True):
 
     ranked: tuple[Ranked, ...]
     coverage: Mapping[int, float]
-    ignored: tuple[str, ...] = ()
 
 
 class Verbatim(msgspec.Struct, frozen=True):
@@ -87,8 +86,7 @@ def lexical(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope, chunk_c
     # They are here to be looked at; how common a short form is says nothing of how well it fits.
     found += [Ranked(one.chunk, 0.0) for one in short if one.chunk not in held]
     ids = [one.chunk for one in found]
-    ignored = tuple(concept.text for concept in concepts if concept not in kept)
-    return Lexical(tuple(found), _coverage(snapshot, book, concepts, ids, chunk_count), ignored)
+    return Lexical(tuple(found), _coverage(snapshot, book, concepts, ids, chunk_count))
 
 
 def _known(book: Lexicon, concept: Concept) -> Concept | None:

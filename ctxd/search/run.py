@@ -23,6 +23,7 @@ from ctxd.search.hits import Builder
 from ctxd.search.line import Sought
 from ctxd.search.plan import Plan, plan
 from ctxd.search.rank import Scored
+from ctxd.search.shortlist import shortlist
 from ctxd.store import read
 from ctxd.store.lexicon import Lexicon
 from ctxd.store.snapshot import Snapshot
@@ -30,6 +31,8 @@ from ctxprotocol.messages import Answer, Find, Query
 
 # More places than anyone asks for; bounds what a reply can hold.
 MAX_LIMIT = 1_000
+# Stands for the size of an answer while that is being counted; no size has more tokens.
+_ANY_SIZE = 88_888
 
 
 class Ranking(msgspec.Struct, frozen=True):
@@ -75,7 +78,7 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
     relevant = sum(1 for share in shares if share >= pack.STUB_SHARE)
 
     def measure(hits: Sequence[Hit], omitted: int) -> int:
-        return tokens.count(_rendered(snapshot, request, view, ranking, hits, omitted, 8888))
+        return tokens.count(_rendered(snapshot, request, view, ranking, hits, omitted, _ANY_SIZE))
 
     chosen = pack.packed(rows, request.budget or view.budget, measure, stubs=request.stubs, full=request.full)
     omitted = chosen.omitted + max(relevant - len(rows), 0)
@@ -87,9 +90,10 @@ def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
     asked = plan(question)
     files_indexed, chunk_count = read.counts(snapshot)
     book = Lexicon(snapshot)
+    subject = Subject(asked, book, chunk_count)
     definitions = retrieve.definitions(snapshot, asked, within)
     found = Retrieved(
-        lexical=retrieve.lexical(snapshot, book, asked, within, chunk_count),
+        lexical=shortlist(snapshot, retrieve.lexical(snapshot, book, asked, within, chunk_count), subject),
         definitions=tuple(definitions),
         located=tuple(retrieve.located(snapshot, asked, within)),
         verbatim=tuple(retrieve.verbatim(snapshot, asked, within)),
@@ -97,11 +101,10 @@ def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
     )
     files = read.files(snapshot, {one.symbol.file for one in definitions})
     order = rank.definition_order(definitions, files, announced(snapshot, definitions, files))
-    subject = Subject(asked, book, chunk_count)
     scored = rank.ranked(asked, found, assemble(snapshot, found, order), subject)
     strategies = (
         ("symbol", found.definitions),
-        ("lexical", found.lexical.ranked),
+        ("lexical", found.lexical.base),
         ("path", found.located),
         ("literal", found.verbatim),
         ("references", found.uses),
@@ -140,9 +143,10 @@ def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:
 def _answer(
     snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking, hits: Sequence[Hit], omitted: int
 ) -> Answer:
-    size = tokens.count(_rendered(snapshot, request, view, ranking, hits, omitted, 8888))
-    notes = ""
-    return Answer(out=_rendered(snapshot, request, view, ranking, hits, omitted, size), notes=notes)
+    size = _ANY_SIZE
+    for _ in range(2):  # the second time it counts its own digits
+        size = tokens.count(_rendered(snapshot, request, view, ranking, hits, omitted, size))
+    return Answer(out=_rendered(snapshot, request, view, ranking, hits, omitted, size))
 
 
 def _rendered(

@@ -31,7 +31,7 @@ PHRASE_MOST = 3.0
 LITERAL = 4.0  # holds a quoted text as it stands
 USE = 3.0  # uses the name that the question asks the uses of
 FAN_IN = 0.1  # used from many files
-KIND = 0.1
+KIND = 0.05
 
 # Factors, multiplied in: below what they repeat, unless the question asks for them.
 PENALTIES: tuple[tuple[str, int, float], ...] = (
@@ -47,7 +47,7 @@ CONFIG = 0.4
 TEXT = 0.4
 REEXPORT = 0.5
 HEADER = 0.6  # announces what the source file of the same name does
-IMPORTS = 0.7
+IMPORTS = 0.85
 TINY = 0.75
 TINY_TOKENS = 6
 SATURATION = 0.5

@@ -253,7 +253,7 @@ def test_a_class_of_900_lines_in_500_tokens(tmp_path: Any, text: str, output: An
         assert "flush_journal" in answer.out
 
 
-@pytest.mark.parametrize("budget", [80, 200, 600, 1200, 5000])
+@pytest.mark.parametrize("budget", [120, 300, 600, 1200, 5000])
 def test_every_budget_is_kept(shop: Room, budget: int) -> None:
     """For every kind of question, in text and in JSON."""
     for text in ("RetryPolicy", "retry policy", "multi-agent", "src/users.py", "who calls RetryPolicy"):
@@ -311,3 +311,10 @@ def test_ties_at_the_cut_go_by_path(tmp_path: Any) -> None:
         found = [one.candidate.file.path for one in run.search(snapshot, "where is tieword", Scope()).scored]
 
     assert found[:50] == names[:50]
+
+
+def test_the_size_of_an_answer_is_in_it(shop: Room) -> None:
+    """`tokens` counts the whole rendered answer, its own digits too."""
+    answer = shop.ask(Query(directory=b"/", text="retry policy", output="json"))
+
+    assert json.loads(answer.out)["stats"]["tokens"] == tokens.count(answer.out)
