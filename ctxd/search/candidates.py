@@ -65,43 +65,86 @@ class Candidate(msgspec.Struct, frozen=True, eq=False):
         return sum(chunk.tokens for chunk in self.chunks)
 
 
-def assemble(snapshot: Snapshot, found: Retrieved, order: Mapping[int, int]) -> list[Candidate]:
-    """Return the candidates, in no order that means anything. `order`: symbol id -> place among its name's."""
-    owned = read.covering(snapshot, [one.symbol for one in found.definitions])
+def assemble(snapshot: Snapshot, found: Retrieved, order: Mapping[int, int], kind: str = "") -> list[Candidate]:
+    """Return the candidates, in no order that means anything.
+
+    `order`: symbol id -> its place among the definitions of its name. `kind`: only definitions of that kind.
+    """
     rows = dict(found.lexical.chunks)
     ids = {one.chunk for one in found.verbatim} | {one.chunk for one in found.uses}
     rows.update(read.chunks(snapshot, ids - rows.keys()))
     rows.update((one.chunk.id, one.chunk) for one in found.located)
-    symbols = read.symbols(snapshot, {row.symbol for row in rows.values()} - {0})
     files = dict(found.lexical.files)
     wanted = {row.file for row in rows.values()} | {one.symbol.file for one in found.definitions}
     files.update(read.files(snapshot, wanted - files.keys()))
-    candidates: dict[tuple[int, int, int], Candidate] = {}
-    taken: set[int] = set()
-    for one in found.definitions:
-        row = one.symbol
-        chunks = tuple(owned.get(row.id, ()))
-        key = (row.file, row.line_start, row.line_end)
-        if key not in candidates and chunks:
-            candidates[key] = Candidate(
-                files[row.file], row, chunks, row.line_start, row.line_end, row.kind, one, order.get(row.id, 0)
-            )
-        taken |= {chunk.id for chunk in chunks if chunk.symbol == row.id or _within(chunk, row)}
+    making = _Making(snapshot, files)
+    making.add_definitions(found, order)
+    symbols = read.symbols(snapshot, {row.symbol for row in rows.values()} - {0})
     lines = {one.chunk.id: one.line for one in found.located if one.line}
     for chunk in rows.values():
-        inner = _innermost(snapshot, chunk, lines[chunk.id]) if chunk.id in lines else None
-        if inner is not None and (chunk.file, inner.line_start, inner.line_end) not in candidates:
-            key = (chunk.file, inner.line_start, inner.line_end)
-            candidates[key] = Candidate(
-                files[chunk.file], inner, (chunk,), inner.line_start, inner.line_end, inner.kind
-            )
-            continue
+        symbol = symbols.get(chunk.symbol)
+        if kind and (symbol is None or symbol.kind != kind):
+            making.add_inner(chunk, kind)
+        elif not (chunk.id in lines and making.add_innermost(chunk, lines[chunk.id])):
+            making.add(chunk, symbol)
+    return list(making.made.values())
+
+
+class _Making:
+    """The candidates so far, by place: each is made once."""
+
+    def __init__(self, snapshot: Snapshot, files: Mapping[int, FileRow]) -> None:
+        self._snapshot = snapshot
+        self._files = files
+        self._taken: set[int] = set()
+        self.made: dict[tuple[int, int, int], Candidate] = {}
+
+    def add_definitions(self, found: Retrieved, order: Mapping[int, int]) -> None:
+        """Add what was found by name; the chunks that are no more than a part of it are taken."""
+        owned = read.covering(self._snapshot, [one.symbol for one in found.definitions])
+        for one in found.definitions:
+            row = one.symbol
+            chunks = tuple(owned.get(row.id, ()))
+            key = (row.file, row.line_start, row.line_end)
+            if key not in self.made and chunks:
+                self.made[key] = Candidate(
+                    self._files[row.file],
+                    row,
+                    chunks,
+                    row.line_start,
+                    row.line_end,
+                    row.kind,
+                    one,
+                    order.get(row.id, 0),
+                )
+            self._taken |= {chunk.id for chunk in chunks if chunk.symbol == row.id or _within(chunk, row)}
+
+    def add(self, chunk: ChunkRow, symbol: SymbolRow | None) -> None:
+        """Add a chunk as it is, with the definition it belongs to."""
         key = (chunk.file, chunk.line_start, chunk.line_end)
-        if chunk.id not in taken and key not in candidates:
-            symbol = symbols.get(chunk.symbol)
+        if chunk.id not in self._taken and key not in self.made:
             kind = symbol.kind if symbol else chunk.kind
-            candidates[key] = Candidate(files[chunk.file], symbol, (chunk,), chunk.line_start, chunk.line_end, kind)
-    return list(candidates.values())
+            self.made[key] = Candidate(
+                self._files[chunk.file], symbol, (chunk,), chunk.line_start, chunk.line_end, kind
+            )
+
+    def add_innermost(self, chunk: ChunkRow, line: int) -> bool:
+        """Add the smallest definition around a line, if it is less than its chunk."""
+        inner = _innermost(self._snapshot, chunk, line)
+        if inner is not None:
+            self._add_symbol(chunk, inner)
+        return inner is not None
+
+    def add_inner(self, chunk: ChunkRow, kind: str) -> None:
+        """Add the definitions of one kind that a chunk holds."""
+        for row in read.inside(self._snapshot, chunk.file, chunk.line_start, chunk.line_end):
+            if row.kind == kind:
+                self._add_symbol(chunk, row)
+
+    def _add_symbol(self, chunk: ChunkRow, row: SymbolRow) -> None:
+        key = (row.file, row.line_start, row.line_end)
+        if key not in self.made:
+            self.made[key] = Candidate(self._files[row.file], row, (chunk,), row.line_start, row.line_end, row.kind)
 
 
 def _innermost(snapshot: Snapshot, chunk: ChunkRow, line: int) -> SymbolRow | None:

@@ -45,13 +45,13 @@ class Packed(msgspec.Struct, frozen=True):
 
 
 def packed(rows: Sequence[Row], budget: int, measure: Measure, *, stubs: bool, full: bool) -> Packed:
-    """Return what of `rows` (best first) fits into `budget` tokens.
+    """Return what of `rows` (best first) fits into `budget` tokens; only what is relevant counts as left out.
 
     `measure` counts the tokens of an answer with these hits and so many left out. `stubs`: no bodies. `full`:
     bodies whole or not at all.
     """
-    wanted = [row for row in rows if row.share >= STUB_SHARE][: max(MAX_ROWS, 1)]
-    choice = _Choice(wanted, budget, measure, len(rows))
+    relevant = [row for row in rows if row.share >= STUB_SHARE]
+    choice = _Choice(relevant[:MAX_ROWS], budget, measure, len(relevant))
     if not stubs:
         choice.add_bodies(whole=full)
     choice.add_stubs()

@@ -32,7 +32,7 @@ from ctxprotocol.messages import Answer, Find, Query
 # More places than anyone asks for; bounds what a reply can hold.
 MAX_LIMIT = 1_000
 # Stands for the size of an answer while that is being counted; no size has more tokens.
-_ANY_SIZE = 88_888
+_ANY_SIZE, _ANY_MS = 88_888, 8_888.88
 
 
 class Ranking(msgspec.Struct, frozen=True):
@@ -52,10 +52,11 @@ def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
     if not ranking.scored:
         return _absent(snapshot, request, view)
     limit = min(request.limit or view.limit, MAX_LIMIT)
+    reply = _Reply(snapshot, request, view, ranking)
     builder = Builder(snapshot, view, ranking.sought, ranking.found)
     make = builder.full if request.full else builder.stub
     hits = [make(one) for one in ranking.scored[:limit]]
-    return _answer(snapshot, request, view, ranking, hits, 0)
+    return reply.answer(hits, 0)
 
 
 def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
@@ -63,6 +64,7 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
     ranking = search(snapshot, request.text, scope(snapshot, request))
     if not ranking.scored:
         return _absent(snapshot, request, view)
+    reply = _Reply(snapshot, request, view, ranking)
     builder = Builder(snapshot, view, ranking.sought, ranking.found)
     kept = ranking.scored[: min(request.limit or pack.MAX_ROWS, MAX_LIMIT)]
     shares = _shares(ranking)
@@ -75,14 +77,9 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
         )
         for one, share in zip(kept, shares, strict=False)
     ]
-    relevant = sum(1 for share in shares if share >= pack.STUB_SHARE)
-
-    def measure(hits: Sequence[Hit], omitted: int) -> int:
-        return tokens.count(_rendered(snapshot, request, view, ranking, hits, omitted, _ANY_SIZE))
-
-    chosen = pack.packed(rows, request.budget or view.budget, measure, stubs=request.stubs, full=request.full)
-    omitted = chosen.omitted + max(relevant - len(rows), 0)
-    return _answer(snapshot, request, view, ranking, chosen.hits, omitted)
+    chosen = pack.packed(rows, request.budget or view.budget, reply.measure, stubs=request.stubs, full=request.full)
+    omitted = chosen.omitted + sum(1 for share in shares[len(rows) :] if share >= pack.STUB_SHARE)
+    return reply.answer(chosen.hits, omitted)
 
 
 def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
@@ -101,7 +98,7 @@ def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
     )
     files = read.files(snapshot, {one.symbol.file for one in definitions})
     order = rank.definition_order(definitions, files, announced(snapshot, definitions, files))
-    scored = rank.ranked(asked, found, assemble(snapshot, found, order), subject)
+    scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject)
     strategies = (
         ("symbol", found.definitions),
         ("lexical", found.lexical.base),
@@ -140,44 +137,50 @@ def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:
     )
 
 
-def _answer(
-    snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking, hits: Sequence[Hit], omitted: int
-) -> Answer:
-    size = _ANY_SIZE
-    for _ in range(2):  # the second time it counts its own digits
-        size = tokens.count(_rendered(snapshot, request, view, ranking, hits, omitted, size))
-    return Answer(out=_rendered(snapshot, request, view, ranking, hits, omitted, size))
+class _Reply:
+    """Renders the answer of one request."""
+
+    def __init__(self, snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking) -> None:
+        self._generation = snapshot.generation
+        self._request, self._view, self._ranking = request, view, ranking
+        self._search_ms = _spent_ms(view)
+
+    def measure(self, hits: Sequence[Hit], omitted: int) -> int:
+        """Return how many tokens an answer with these hits has at most."""
+        return tokens.count(self._render(hits, omitted, _ANY_SIZE, _ANY_MS))
+
+    def answer(self, hits: Sequence[Hit], omitted: int) -> Answer:
+        """Return the answer; it says its own size."""
+        spent_ms, size = _spent_ms(self._view), _ANY_SIZE
+        for _ in range(2):  # the second time it counts its own digits
+            size = tokens.count(self._render(hits, omitted, size, spent_ms))
+        return Answer(out=self._render(hits, omitted, size, spent_ms))
+
+    def _render(self, hits: Sequence[Hit], omitted: int, size: int, spent_ms: float) -> str:
+        view, ranking = self._view, self._ranking
+        found = Found(
+            query=self._request.text,
+            root=view.root,
+            hits=tuple(hits),
+            stats=Stats(
+                search_ms=self._search_ms,
+                total_ms=spent_ms,
+                tokens=size,
+                strategies_used=ranking.strategies,
+                files_indexed=ranking.files_indexed,
+                files_pending=view.freshness.pending,
+                omitted=omitted,
+            ),
+            freshness=_freshness(view.freshness, hits),
+            generation=self._generation,
+        )
+        if self._request.output == "json":
+            return json.found(found, explain=self._request.explain)
+        return text.found(found, style(self._request, view))
 
 
-def _rendered(
-    snapshot: Snapshot,
-    request: Find | Query,
-    view: View,
-    ranking: Ranking,
-    hits: Sequence[Hit],
-    omitted: int,
-    size: int,
-) -> str:
-    spent = (time.perf_counter_ns() - view.started_ns) / 1e6
-    found = Found(
-        query=request.text,
-        root=view.root,
-        hits=tuple(hits),
-        stats=Stats(
-            search_ms=spent,
-            total_ms=spent,
-            tokens=size,
-            strategies_used=ranking.strategies,
-            files_indexed=ranking.files_indexed,
-            files_pending=view.freshness.pending,
-            omitted=omitted,
-        ),
-        freshness=_freshness(view.freshness, hits),
-        generation=snapshot.generation,
-    )
-    if request.output == "json":
-        return json.found(found, explain=request.explain)
-    return text.found(found, style(request, view))
+def _spent_ms(view: View) -> float:
+    return (time.perf_counter_ns() - view.started_ns) / 1e6
 
 
 def _freshness(proved: Freshness, hits: Sequence[Hit]) -> Freshness:

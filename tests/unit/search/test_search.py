@@ -190,6 +190,13 @@ def test_a_filter_by_kind_gives_that_kind_for_a_name(shop: Room) -> None:
     assert {one["type"] for one in shop.find("RetryPolicy", kind="class", limit=3)} == {"class"}
 
 
+def test_a_filter_by_kind_looks_into_chunks(shop: Room) -> None:
+    """A method whose class is one chunk with it is found as a method, with its own span."""
+    found = shop.find("how to try again", kind="method")
+
+    assert [(one["name"], one["line_start"], one["line_end"]) for one in found] == [("next_delay", 4, 5)]
+
+
 def test_what_a_filter_removed_is_counted(shop: Room) -> None:
     """Nothing found says how much the filters kept out."""
     answer = shop.ask(Find(directory=b"/", text="getUserById", paths=("web/**",)))
