@@ -13,7 +13,7 @@ import msgspec
 from ctxd.model import Hit
 
 # Below this share of the best score a candidate is not worth a body, and below that not even a line.
-BODY_SHARE = 0.45
+BODY_SHARE = 0.4
 STUB_SHARE = 0.25
 # A longer list of one-line results is read by nobody.
 MAX_ROWS = 12
@@ -21,6 +21,8 @@ MAX_ROWS = 12
 _LEAST_OUTLINE = 40
 # Share of what is left that an outline may take while others want a body, too.
 _OUTLINE_SHARE = 0.6
+# As long as more of the budget than this is left, whatever is worth a line is worth a body.
+_THIN = 0.5
 
 Measure = Callable[[Sequence[Hit], int], int]
 
@@ -44,16 +46,18 @@ class Packed(msgspec.Struct, frozen=True):
     omitted: int
 
 
-def packed(rows: Sequence[Row], budget: int, measure: Measure, *, stubs: bool, full: bool) -> Packed:
+def packed(rows: Sequence[Row], budget: int, measure: Measure, *, stubs: bool, full: bool, fill: bool = True) -> Packed:
     """Return what of `rows` (best first) fits into `budget` tokens; only what is relevant counts as left out.
 
     `measure` counts the tokens of an answer with these hits and so many left out. `stubs`: no bodies. `full`:
-    bodies whole or not at all.
+    bodies whole or not at all. `fill`: go on to lesser ones while the answer is thin.
     """
     relevant = [row for row in rows if row.share >= STUB_SHARE]
     choice = _Choice(relevant[:MAX_ROWS], budget, measure, len(relevant))
     if not stubs:
         choice.add_bodies(whole=full)
+        if fill:
+            choice.fill(whole=full)
     choice.add_stubs()
     return choice.packed()
 
@@ -71,9 +75,18 @@ class _Choice:
     def add_bodies(self, *, whole: bool) -> None:
         """Give bodies to those that deserve one, best first, as long as they fit."""
         deserving = [place for place, row in enumerate(self._rows) if row.share >= BODY_SHARE or whole]
+        self._add(deserving, whole)
+
+    def fill(self, *, whole: bool) -> None:
+        """Give bodies to lesser ones while the answer is thin: one that stands out must not be all."""
+        for place in range(len(self._rows)):
+            if self._room > self._budget * _THIN:
+                self._add([place], whole)
+
+    def _add(self, deserving: Sequence[int], whole: bool) -> None:
         for place in deserving:
             row = self._rows[place]
-            if self._shown(row.stub):
+            if place in self._chosen or self._shown(row.stub):
                 continue
             body = None if self._repeats(row.stub) else row.full()
             if body is None or not self._take(place, body):

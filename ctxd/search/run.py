@@ -77,7 +77,14 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
         )
         for one, share in zip(kept, shares, strict=False)
     ]
-    chosen = pack.packed(rows, request.budget or view.budget, reply.measure, stubs=request.stubs, full=request.full)
+    chosen = pack.packed(
+        rows,
+        request.budget or view.budget,
+        reply.measure,
+        stubs=request.stubs,
+        full=request.full,
+        fill=not _named(ranking),
+    )
     omitted = chosen.omitted + sum(1 for share in shares[len(rows) :] if share >= pack.STUB_SHARE)
     return reply.answer(chosen.hits, omitted)
 
@@ -124,9 +131,13 @@ def _literals(asked: Plan) -> tuple[str, ...]:
 def _shares(ranking: Ranking) -> list[float]:
     """Return each place's worth as a share of the best; a definition that was asked for is worth all of it."""
     best = max((one.score - one.tier for one in ranking.scored if not one.tier), default=0.0)
-    named = any(one.tier for one in ranking.scored)
-    scale = pack.BODY_SHARE if named and ranking.plan.kind in ("symbol", "path") else 1.0
+    scale = pack.BODY_SHARE if _named(ranking) else 1.0
     return [1.0 if one.tier else scale * 0.99 * one.score / best if best else 0.0 for one in ranking.scored]
+
+
+def _named(ranking: Ranking) -> bool:
+    """Whether the question was the name of something, or a path, and that was found: the rest is by the way."""
+    return ranking.plan.kind in ("symbol", "path") and any(one.tier for one in ranking.scored)
 
 
 def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:

@@ -91,10 +91,15 @@ def test_order_is_rank() -> None:
 
 
 def test_what_is_hardly_relevant_gets_a_line() -> None:
-    """Below the share for bodies a candidate is one line, however much room there is."""
-    made = pack([row(0, 5, 1.0), row(1, 5, BODY_SHARE - 0.1)], 3000)
+    """Below the share for bodies a candidate is one line, unless the answer would be thin."""
+    rows = [row(0, 40, 1.0), row(1, 5, BODY_SHARE - 0.1)]
 
-    assert [hit.render for hit in made.hits] == ["full", "stub"]
+    assert [hit.render for hit in pack(rows, 1000).hits] == ["full", "stub"]
+    assert [hit.render for hit in pack(rows, 6000).hits] == ["full", "full"]
+    assert [hit.render for hit in packed(rows, 6000, measure, stubs=False, full=False, fill=False).hits] == [
+        "full",
+        "stub",
+    ]
 
 
 def test_stubs_and_full() -> None:
