@@ -139,6 +139,8 @@ def run(argv: Sequence[str]) -> int:
 
         if isinstance(error, CtxError):
             return failures.show(error.error, error.message, error.hint, code=error.code, argv=argv)
+        if isinstance(error, endpoint.UnsafePlace):  # there is no home directory to keep anything in
+            return failures.show("endpoint_unsafe", str(error), code=failures.UNREACHABLE_CODE, argv=argv)
         return failures.unexpected(error, argv)
     return result if isinstance(result, int) else 0
 

@@ -25,7 +25,7 @@ UNITS = ROOT / "packaging/systemd"
 def test_units_are_valid(tmp_path: Path) -> None:
     """systemd finds nothing to say about the units once ExecStart has a full path."""
     for unit in UNITS.iterdir():
-        text = unit.read_text().replace("ExecStart=ctxd", f"ExecStart={BIN / 'ctxd'}")
+        text = unit.read_text().replace("ExecStart=ctxd", f'ExecStart="{BIN / "ctxd"}"')
         (tmp_path / unit.name).write_text(text)
 
     done = subprocess.run(

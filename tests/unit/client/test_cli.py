@@ -189,6 +189,7 @@ def test_help_lists_every_command_with_its_own_line(run: Run) -> None:
 def test_completion_is_there(shell: str, run: Run) -> None:
     """Each shell gets its completion script from click."""
     import os
+import shlex
 
     done = run(env={**os.environ, "_CTX_COMPLETE": f"{shell}_source"})
 
@@ -199,7 +200,7 @@ def test_a_gone_directory_is_told(state: str, run: Run, tmp_path) -> None:
     """The current directory was removed: exit 4 and what to do."""
     gone = tmp_path / "gone"
     gone.mkdir()
-    script = f"cd {gone} && rmdir {gone} && {sys.executable} -m ctxclient.fast find x"
+    script = f"cd {gone} && rmdir {gone} && {shlex.quote(sys.executable)} -m ctxclient.fast find x"
 
     done = subprocess.run(["bash", "-c", script], check=False, capture_output=True, text=True)
 
