@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -189,7 +190,6 @@ def test_help_lists_every_command_with_its_own_line(run: Run) -> None:
 def test_completion_is_there(shell: str, run: Run) -> None:
     """Each shell gets its completion script from click."""
     import os
-import shlex
 
     done = run(env={**os.environ, "_CTX_COMPLETE": f"{shell}_source"})
 
