@@ -8,7 +8,6 @@ import time
 import psutil
 
 from ctxd.instance import Instance
-from ctxd.parse.pool import Pool
 from ctxd.server import Server
 from ctxd.state import DaemonState, Phase, Watching, WorktreeState
 from ctxd.worktree import Worktree
@@ -19,11 +18,10 @@ from ctxprotocol.endpoint import VERSION, log_path
 class Condition:
     """Reads the owners; owns nothing but the time of its making."""
 
-    def __init__(self, instance: Instance, server: Server, worktrees: Worktrees, pool: Pool) -> None:
+    def __init__(self, instance: Instance, server: Server, worktrees: Worktrees) -> None:
         self._instance = instance
         self._server = server
         self._worktrees = worktrees
-        self._pool = pool
         self._began = time.monotonic()
 
     def worktree(self, root: str) -> WorktreeState:
@@ -38,7 +36,7 @@ class Condition:
         latest = max(self._worktrees.open.values(), key=lambda one: one.last_batch, default=None)
         committed = latest.last_batch if latest is not None else 0.0
         latencies = sorted(self._server.latencies_ms)
-        pool = self._pool.stats()
+        pool = self._worktrees.machinery.pool.stats()
         return DaemonState(
             version=VERSION,
             pid=os.getpid(),

@@ -17,8 +17,10 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
+
 from ctxd.condition import Condition
-from ctxd.config import ConfigFile, config_path
+from ctxd.config import Config, ConfigFile, config_path
 from ctxd.handlers import HANDLERS, Services
 from ctxd.instance import Instance, notify
 from ctxd.parse.fingerprint import fingerprint
@@ -31,7 +33,7 @@ from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
 from ctxd.watch.opening import open_watcher
-from ctxd.worktrees import Worktrees
+from ctxd.worktrees import Worktrees, rules_of
 from ctxprotocol.endpoint import log_path
 from ctxprotocol.errors import CtxError
 from ctxprotocol.messages import Answer, AnyRequest
@@ -87,16 +89,12 @@ class _Daemon:
         self._idle_exit = by_client
         self._registry = registry
         self._stopping = asyncio.Event()
-        good = config.last_good()
-        settings = ParseSettings(
-            max_file_bytes=good.index_max_file_bytes,
-            max_chunk_tokens=good.index_max_chunk_tokens,
-            follow_links=good.index_follow_symlinks,
-        )
-        self._pool = Pool(settings, workers=good.workers)
+        self._applied = config.last_good()
+        settings = settings_of(self._applied)
+        self._rebuilds: set[asyncio.Task[None]] = set()
         self._scan = ThreadPoolExecutor(1, thread_name_prefix="ctxd-scan")
         machinery = Machinery(
-            pool=self._pool,
+            pool=Pool(settings, workers=self._applied.workers),
             writer=writer,
             readers=readers,
             registry=registry,
@@ -106,7 +104,7 @@ class _Daemon:
         )
         self._worktrees = Worktrees(machinery, config.last_good, open_watcher, _home())
         self._server = Server(self._handle, self._stop, log_path(instance.state_directory))
-        condition = Condition(instance, self._server, self._worktrees, self._pool)
+        condition = Condition(instance, self._server, self._worktrees)
         self._services = Services(self._worktrees, config, condition, resolve, names())
 
     async def serve(self) -> None:
@@ -124,9 +122,9 @@ class _Daemon:
             await self._stopping.wait()
         finally:
             notify(self._environ, "STOPPING=1")
-            for task in background:
+            for task in (*background, *self._rebuilds):
                 task.cancel()
-            await asyncio.gather(*background, return_exceptions=True)
+            await asyncio.gather(*background, *self._rebuilds, return_exceptions=True)
             await self._end()
 
     async def _end(self) -> None:
@@ -134,11 +132,30 @@ class _Daemon:
         self._instance.unbind()
         await self._server.close(GRACE_S)
         await self._worktrees.close()
-        await self._pool.close()
+        await self._worktrees.machinery.pool.close()
         self._scan.shutdown(wait=True, cancel_futures=True)
 
     async def _handle(self, request: AnyRequest, report: Report) -> Answer:
+        if self._config.last_good() != self._applied:
+            await self._take_up(self._config.last_good())
         return await HANDLERS[type(request)](self._services, request, report)
+
+    async def _take_up(self, config: Config) -> None:
+        """Let a changed configuration count: what is listed at once, what is parsed by a rebuild in the background."""
+        before, self._applied = self._applied, config
+        log.info("the configuration has changed")
+        settings = settings_of(config)
+        if (settings, config.workers) != (settings_of(before), before.workers):
+            old = self._worktrees.machinery
+            pool = Pool(settings, workers=config.workers)
+            self._worktrees.renew(msgspec.structs.replace(old, pool=pool, maker=maker(settings)))
+            await old.pool.close()
+        for worktree in self._worktrees.open.values():
+            if settings != settings_of(before):
+                self._rebuilds.add(asyncio.create_task(worktree.rebuild(lambda _progress: None)))
+            if rules_of(config) != rules_of(before):
+                worktree.ask()
+        self._rebuilds = {task for task in self._rebuilds if not task.done()}
 
     async def _stop(self) -> None:
         """Become undiscoverable before the goodbye: whoever reads it may start a successor at once."""
@@ -186,6 +203,15 @@ class _Daemon:
                 log.warning("%s: not opened: %s", root, error.message)
                 continue
             self._worktrees.leave(root)
+
+
+def settings_of(config: Config) -> ParseSettings:
+    """Return what of the configuration the parser is told."""
+    return ParseSettings(
+        max_file_bytes=config.index_max_file_bytes,
+        max_chunk_tokens=config.index_max_chunk_tokens,
+        follow_links=config.index_follow_symlinks,
+    )
 
 
 def maker(settings: ParseSettings) -> str:

@@ -69,6 +69,10 @@ class Pipeline:
         self._parsed = 0
         self._committed = 0
 
+    def use(self, machinery: Machinery) -> None:
+        """Work with other machinery from the next step on."""
+        self._machinery = machinery
+
     async def open(self) -> None:
         """Find the current index file, or begin a new one where there is none that can be used."""
         registry = self._machinery.registry

@@ -61,7 +61,7 @@ class Worktree:
         self.watcher = open_watcher(root)
         self._read_watcher()
         # What happened while nobody watched is found by comparing: the first batch of every worktree.
-        self._ask(checksums=False)
+        self.ask()
         self._task = self._loop.create_task(self._run(), name=f"worktree {root}")
 
     def settled(self) -> bool:
@@ -90,7 +90,7 @@ class Worktree:
         self._check_root()
         await self._drain()
         if not self.watcher.trusted:
-            self._ask(checksums=False)
+            self.ask()
         number = self._barrier.seen
         if not self._barrier.passed(number):
             self._hurried = True
@@ -116,7 +116,7 @@ class Worktree:
         finally:
             task.cancel()
         # Whatever changed during the rebuild went into the old index: compare once more.
-        self._ask(checksums=False)
+        self.ask()
 
     def damaged(self, reason: str) -> None:
         """Note that the index file turned out to be broken."""
@@ -126,7 +126,13 @@ class Worktree:
     async def mend(self, path: str) -> None:
         """Replace the damaged index file at `path`; the next barrier waits until the new one is filled."""
         if await self.pipeline.replace_damaged(path):
-            self._ask(checksums=False)
+            self.ask()
+
+    def ask(self) -> None:
+        """Have the whole tree compared by its stats; the next answer waits for it."""
+        self._debouncer.ask_reconcile(_now_ms())
+        self._barrier.see()
+        self._wake.set()
 
     def lose(self, reason: str) -> None:
         """Treat the worktree's events as incomplete: the next answer waits for a checksum scan."""
@@ -166,11 +172,6 @@ class Worktree:
             self._lost = True
             self.lost_reason = event.reason
         self._debouncer.add(event, _now_ms())
-        self._barrier.see()
-        self._wake.set()
-
-    def _ask(self, *, checksums: bool) -> None:
-        self._debouncer.ask_reconcile(_now_ms(), checksums=checksums)
         self._barrier.see()
         self._wake.set()
 

@@ -105,6 +105,12 @@ class Worktrees:
             _, worktree = self.open.popitem()
             await worktree.close()
 
+    def renew(self, machinery: Machinery) -> None:
+        """Work with other machinery from the next batch on."""
+        self.machinery = machinery
+        for worktree in self.open.values():
+            worktree.pipeline.use(machinery)
+
     def lose_all(self, reason: str) -> None:
         """No event can be trusted any more: a gap in time, a suspended machine."""
         for worktree in self.open.values():

@@ -30,8 +30,7 @@ PHRASE = 0.25  # for each word of a run of the question's words, found in a row
 PHRASE_MOST = 3.0
 LITERAL = 4.0  # holds a quoted text as it stands
 USE = 3.0  # uses the name that the question asks the uses of
-FAN_IN = 0.1  # used from many files
-KIND = 0.05
+KIND = 0.05  # a class says more than a variable, an exported name more than a private one
 
 # Factors, multiplied in: below what they repeat, unless the question asks for them.
 PENALTIES: tuple[tuple[str, int, float], ...] = (

@@ -171,18 +171,6 @@ def uses(snapshot: Snapshot, name: str, limit: int) -> list[Use]:
     return [Use(*row) for row in rows]
 
 
-def fan_in(snapshot: Snapshot, names: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Return for each name from how many files it is used, and in how many it is defined."""
-    rows = snapshot.connection.execute(
-        "SELECT n.name,"
-        " (SELECT count(*) FROM (SELECT DISTINCT file_id FROM refs WHERE name_id = n.id LIMIT 200)),"
-        " (SELECT count(*) FROM (SELECT DISTINCT file_id FROM symbols WHERE name_id = n.id LIMIT 20))"
-        f" FROM names n WHERE n.name {_LISTED}",
-        (_array(names),),
-    )
-    return {row[0]: (row[1], row[2]) for row in rows}
-
-
 def paths(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
     """Return (id, path, language, content) of every indexed file; for filters and path questions."""
     rows = snapshot.connection.execute("SELECT id, path, language, content FROM files WHERE skip = ''")
