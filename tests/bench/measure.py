@@ -194,7 +194,7 @@ def disk(home: Home, source: Source) -> list[Figure]:
 
     wait_until(lambda: not any(size for path, size in sizes().items() if path.endswith("-wal")), 30, "logs emptied")
     figures = []
-    for what, part in (("index on disk", "/index-"), ("cache on disk", "/cache.db")):
+    for what, part in (("index on disk", "/index-"), ("cache on disk", "/cache-")):
         taken = sum(size for path, size in sizes().items() if part in path)
         figures.append(Figure(source.name, what, taken / 1e6, "MB", "source text", source.size_bytes / 1e6))
     return figures
