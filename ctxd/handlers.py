@@ -66,18 +66,22 @@ class Visit(msgspec.Struct, frozen=True, eq=False):
     worktree: Worktree
     view: View
     deadline_s: float
+    fresh_within_ms: int
 
     async def read(self, function: Callable[[Snapshot, View], Answer]) -> Answer:
-        """Run `function` on a snapshot; a damaged index is replaced and says so once more through freshness."""
+        """Run `function` on a snapshot; once more when a file was written meanwhile or the index is damaged."""
         path = self.worktree.pipeline.index_path
+        wait_ms = int(self.deadline_s * 1e3)
         try:
             return await self.worktree.pipeline.read(lambda s: function(s, self.view), self.deadline_s)
+        except run.Overtaken:
+            freshness = await self.worktree.fresh(self.fresh_within_ms, wait_ms, _silent)
         except IndexDamaged as damage:
             self.worktree.damaged(damage.message)
             await self.worktree.mend(path)
-            freshness = await self.worktree.fresh(int(self.deadline_s * 1e3), int(self.deadline_s * 1e3), _silent)
-            view = msgspec.structs.replace(self.view, freshness=freshness)
-            return await self.worktree.pipeline.read(lambda s: function(s, view), self.deadline_s)
+            freshness = await self.worktree.fresh(wait_ms, wait_ms, _silent)
+        view = msgspec.structs.replace(self.view, freshness=freshness, again=False)
+        return await self.worktree.pipeline.read(lambda s: function(s, view), self.deadline_s)
 
 
 def _silent(_progress: object) -> None:
@@ -100,13 +104,15 @@ async def visit(
             root=root,
             freshness=freshness,
             started_ns=began,
+            passed_ns=time.perf_counter_ns(),
+            again=True,
             prefix=roots.prefix(root, request.directory),
             limit=config.search_limit,
             budget=config.search_budget,
             ignored=listing.ignored if listing is not None else 0,
             ignored_by=listing.ignored_by if listing is not None else "",
         )
-        yield Visit(worktree, view, request.timeout_ms / 1e3)
+        yield Visit(worktree, view, request.timeout_ms / 1e3, request.fresh_within_ms)
     finally:
         services.worktrees.leave(root)
 

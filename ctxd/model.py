@@ -220,8 +220,9 @@ class View(msgspec.Struct, frozen=True):
     """How one request sees one worktree. `root` is its absolute path (surrogateescape for odd bytes).
 
     `prefix` is the caller's directory relative to the root with a closing `/`, "" at the root, None outside: text
-    shows paths relative to it. `started_ns` is time.perf_counter_ns() at the request's receipt. `limit` and `budget`
-    are the configured defaults. `pending` files belong to a first index that is still running.
+    shows paths relative to it. `started_ns` is time.perf_counter_ns() at the request's receipt, `passed_ns` after its
+    barrier. `limit` and `budget` are the configured defaults. `again`: an answer from files that have changed since
+    may be refused, to be asked once more after another barrier.
     """
 
     root: str
@@ -232,6 +233,13 @@ class View(msgspec.Struct, frozen=True):
     budget: int = 1200
     ignored: int = 0  # files that rules left out, and the rule that hid most: explains an empty index
     ignored_by: str = ""
+    passed_ns: int = 0
+    again: bool = False
+
+    @property
+    def search_began_ns(self) -> int:
+        """When the waiting was over and the search began."""
+        return self.passed_ns or self.started_ns
 
 
 Render = Literal["full", "outline", "stub"]

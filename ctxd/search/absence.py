@@ -50,14 +50,14 @@ def answer(
     if request.output == "text":
         notes = "".join(f"note: {text}\n" for text in warnings)
         return Answer(out=nothing.explained(said, style(request, view)), notes=notes, code=1)
-    spent = (time.perf_counter_ns() - view.started_ns) / 1e6
+    now_ns = time.perf_counter_ns()
     found = Found(
         query=query,
         root=view.root,
         hits=(),
         stats=Stats(
-            search_ms=spent,
-            total_ms=spent,
+            search_ms=(now_ns - view.search_began_ns) / 1e6,
+            total_ms=(now_ns - view.started_ns) / 1e6,
             strategies_used=strategies,
             files_indexed=sum(one.files for one in languages),
             files_pending=view.freshness.pending,

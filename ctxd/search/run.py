@@ -148,13 +148,17 @@ def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:
     )
 
 
+class Overtaken(Exception):
+    """A file of the answer is not any more as the snapshot has it: pass the barrier and ask once more."""
+
+
 class _Reply:
     """Renders the answer of one request."""
 
     def __init__(self, snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking) -> None:
         self._generation = snapshot.generation
         self._request, self._view, self._ranking = request, view, ranking
-        self._search_ms = _spent_ms(view)
+        self._search_ms = (time.perf_counter_ns() - view.search_began_ns) / 1e6
 
     def measure(self, hits: Sequence[Hit], omitted: int) -> int:
         """Return how many tokens an answer with these hits has at most."""
@@ -162,6 +166,8 @@ class _Reply:
 
     def answer(self, hits: Sequence[Hit], omitted: int) -> Answer:
         """Return the answer; it says its own size."""
+        if self._view.again and self._view.freshness.fresh and not all(hit.verified for hit in hits):
+            raise Overtaken("a file changed while it was being answered")
         spent_ms, size = _spent_ms(self._view), _ANY_SIZE
         for _ in range(2):  # the second time it counts its own digits
             size = tokens.count(self._render(hits, omitted, size, spent_ms))

@@ -51,10 +51,10 @@ def limit(request: Filtered) -> int:
 
 def stats(view: View, *, files_indexed: int, omitted: int = 0, strategies: tuple[str, ...] = ()) -> Stats:
     """Return the figures of a list that was read until now."""
-    spent = (time.perf_counter_ns() - view.started_ns) / 1e6
+    now_ns = time.perf_counter_ns()
     return Stats(
-        search_ms=spent,
-        total_ms=spent,
+        search_ms=(now_ns - view.search_began_ns) / 1e6,
+        total_ms=(now_ns - view.started_ns) / 1e6,
         strategies_used=strategies,
         files_indexed=files_indexed,
         files_pending=view.freshness.pending,

@@ -325,3 +325,17 @@ def test_the_size_of_an_answer_is_in_it(shop: Room) -> None:
     answer = shop.ask(Query(directory=b"/", text="retry policy", output="json"))
 
     assert json.loads(answer.out)["stats"]["tokens"] == tokens.count(answer.out)
+
+
+def test_an_answer_from_a_file_that_has_changed_is_refused_once(tmp_path: Any) -> None:
+    """While another look is possible it is asked for; after that the answer says that it is not fresh."""
+    room = build(tmp_path, {"a.py": "def changed_meanwhile():\n    return 1\n"})
+    lay(room.root, {"a.py": "def changed_meanwhile():\n    return 2  # longer\n"})
+    request = Find(directory=b"/", text="changed_meanwhile", output="json")
+    view = View(root=room.root, freshness=Freshness(fresh=True), started_ns=1, again=True)
+
+    with room.index.snapshot() as snapshot, pytest.raises(run.Overtaken):
+        run.find(snapshot, request, view)
+    told = json.loads(room.ask(request).out)
+
+    assert (told["fresh"], told["results"][0]["verified"]) == (False, False)
