@@ -199,7 +199,12 @@ def test_interrupt_is_130(fake) -> None:
         peer.socket.recv(1)
 
     fake.script = interrupt
-    child = subprocess.Popen([sys.executable, "-m", "ctxclient.fast", "find", "x"], stderr=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "ctxclient.fast", "find", "x"],
+        stderr=subprocess.PIPE,
+        # A shell's background job, which the tests may be, has it ignored, and so would the child.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     _, said = child.communicate(timeout=60)
 
     assert (child.returncode, said) == (130, b"")
