@@ -203,7 +203,7 @@ def test_interrupt_is_130(fake) -> None:
         [sys.executable, "-m", "ctxclient.fast", "find", "x"],
         stderr=subprocess.PIPE,
         # A shell's background job, which the tests may be, has it ignored, and so would the child.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (no threads here)
     )
     _, said = child.communicate(timeout=60)
 
