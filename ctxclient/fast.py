@@ -49,9 +49,11 @@ def ask(argv: "Sequence[str]") -> int | None:
         if parsed is None:
             return None
         request = plain.encode(*parsed)
-        connection = _dial()
+        connection = _reach(may_start=parsed[0] != "daemon_status")
     except OSError:
-        return None  # no daemon, an unsafe place, no current directory: cli finds out which and says it
+        return None  # an unsafe place, no current directory: cli finds out which and says it
+    if connection is None:
+        return None
     seconds = plain.timeout_ms(parsed[1]) / 1000 + GRACE_S
     try:
         connection.settimeout(seconds)
@@ -80,6 +82,18 @@ def hello() -> bytes:
     build = endpoint.build()
     fields: list[tuple[str, Value]] = [("protocol", endpoint.PROTOCOL_VERSION), ("version", endpoint.VERSION)]
     return msgpack.frame("hello", 3, [*fields, ("build", build)] if build else fields)
+
+
+def _reach(*, may_start: bool) -> _socket.socket | None:
+    """Return a connection, waiting for a daemon that another client starts; None: it is for us to start one."""
+    try:
+        return _dial()
+    except (FileNotFoundError, ConnectionRefusedError):
+        if not may_start or os.environ.get("CTX_NO_START", "0") not in ("", "0"):
+            return None
+        from ctxclient import turn
+
+        return turn.wait(endpoint.state_directory(os.environ), _dial)
 
 
 def _dial() -> _socket.socket:
