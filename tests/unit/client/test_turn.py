@@ -40,8 +40,10 @@ def test_the_first_keeps_the_turn_until_it_ends(state: str) -> None:
     """Nobody else gets it while the daemon is being started."""
     assert turn.wait(state, refuse) is None
 
+    descriptor = os.open(f"{state}/turn.lock", os.O_RDWR)
     with pytest.raises(BlockingIOError):
-        take(state)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(descriptor)
 
 
 def test_the_others_get_the_daemon_that_the_first_starts(state: str) -> None:
