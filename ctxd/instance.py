@@ -6,6 +6,7 @@ removes the socket. Needs the standard library alone.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import socket
@@ -91,7 +92,15 @@ class Instance:
         """Remove the socket if it is still ours. A passed-in one stays: its manager listens on."""
         if self._bound is not None and not self.socket_lost():
             os.unlink(self.socket_path)
+            self._leave_short_place()
         self._bound = None
+
+    def _leave_short_place(self) -> None:
+        """Remove the directory that a socket with a long path has to itself."""
+        directory = os.path.dirname(self.socket_path)
+        if directory != self.state_directory:
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
 
     def release(self) -> None:
         """Give up the lock: the very last thing that a daemon does."""

@@ -60,6 +60,18 @@ def test_a_dead_daemons_socket_is_taken_over(state: str) -> None:
     second.release()
 
 
+def test_a_long_path_leaves_nothing_in_the_short_place(tmp_path: Path) -> None:
+    """The directory that a long path's socket has to itself goes with it."""
+    instance = Instance(str(tmp_path / ("d" * 120)))
+    listener, _ = instance.listen({})
+    short = os.path.dirname(instance.socket_path)
+    assert short != instance.state_directory and os.path.isdir(short)
+    instance.unbind()
+    assert not os.path.exists(short)
+    listener.close()
+    instance.release()
+
+
 def test_what_is_no_socket_is_not_removed(state: str) -> None:
     """A file of the user at our path is left alone and named."""
     instance = Instance(state)
