@@ -45,8 +45,8 @@ dev:
 # The main job on this repository; the daemon that the command starts is stopped again.
 demo: venv
 	@$(ENVIRONMENT); trap '"$$VENV/bin/ctx" daemon stop >/dev/null 2>&1 || true' EXIT; \
-	echo '$$ ctx query "how does the daemon know that an answer is fresh"'; \
-	"$$VENV/bin/ctx" query --index-wait 120 "how does the daemon know that an answer is fresh"
+	echo '$$ ctx query "what happens when inotify events are lost"'; \
+	"$$VENV/bin/ctx" query --index-wait 120 "what happens when inotify events are lost"
 
 test: dev
 	@$(ENVIRONMENT); "$$VENV/bin/python" -m pytest $(PYTEST_ARGS)
@@ -58,7 +58,7 @@ format: dev
 	@$(ENVIRONMENT); "$$VENV/bin/ruff" check --fix .; "$$VENV/bin/ruff" format .
 
 bench: dev
-	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench $(BENCH_ARGS)
+	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench --packages "$$VENV/sources" $(BENCH_ARGS)
 
 # Real sources against other programs' word for it: make corpora CORPORA="DIR ..."
 corpora: dev

@@ -1,4 +1,7 @@
-"""Measure and print a table: `python -m tests.bench [--corpora DIR] [--json FILE] [--seed N]` (or CORPORA=DIR).
+"""Measure and print a table: `python -m tests.bench [--corpora DIR] [--packages DIR] [--json FILE] [--seed N]`.
+
+On a generated tree, on the sources of Redis and Django by package name (kept in --packages; what cannot be had is
+said), and on each directory in --corpora (or CORPORA=DIR).
 
 Each source gets a CTX_HOME of its own, so every first index is one from nothing.
 """
@@ -17,7 +20,7 @@ from random import Random
 
 import psutil
 
-from tests.bench import measure, sources
+from tests.bench import measure, packages, sources
 from tests.home import Home
 from tests.link import Link
 
@@ -27,14 +30,18 @@ OUT = Path(__file__).parent / "out" / "bench.json"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", default=os.environ.get("CORPORA", ""), help="a directory of source directories")
+    parser.add_argument("--packages", type=Path, help="where the sources of packages are kept; none without it")
     parser.add_argument("--json", type=Path, default=OUT)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     machine = f"{psutil.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}"
     print(machine)
+    for missing in packages.fetch(args.packages) if args.packages else []:
+        print(missing)
+    real = [*given(args.packages), *given(args.corpora)]
     figures: list[measure.Figure] = []
     with tempfile.TemporaryDirectory(prefix="ctx-bench-", dir="/tmp") as folder:
-        for source in [sources.generated(Path(folder) / "generated", args.seed), *given(args.corpora)]:
+        for source in [sources.generated(Path(folder) / "generated", args.seed), *real]:
             figures += one(source, args.seed, own=source.root.is_relative_to(folder))
             table([each for each in figures if each.source == source.name])
     args.json.parent.mkdir(parents=True, exist_ok=True)
@@ -44,8 +51,8 @@ def main() -> int:
     return 0
 
 
-def given(folder: str) -> list[sources.Source]:
-    return sources.given(folder) if folder else []
+def given(folder: str | Path | None) -> list[sources.Source]:
+    return sources.given(str(folder)) if folder else []
 
 
 def one(source: sources.Source, seed: int, own: bool) -> list[measure.Figure]:
