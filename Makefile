@@ -58,7 +58,7 @@ format: dev
 	@$(ENVIRONMENT); "$$VENV/bin/ruff" check --fix .; "$$VENV/bin/ruff" format .
 
 bench: dev
-	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench --packages "$$VENV/sources" $(BENCH_ARGS)
+	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench --packages "$${TMPDIR:-/tmp}/ctx-sources-$$(id -u)" $(BENCH_ARGS)
 
 # Real sources against other programs' word for it: make corpora CORPORA="DIR ..."
 corpora: dev
