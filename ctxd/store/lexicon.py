@@ -17,6 +17,9 @@ from ctxd.store.snapshot import Snapshot
 
 # The tokenizer of schema.SCHEMA: stems of questions and of the index must be the same.
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2", "tokenchars", "_"])
+# Rows that are fetched past the limit: a tie at the cut mostly ends within them, and scoring all again costs as much as
+# the first time.
+SPARE = 200
 # Scores equal to this many digits are a tie: the order of summation inside FTS5 must not decide.
 DIGITS = 6
 
@@ -110,13 +113,15 @@ def ranked(
         Ranked(chunk, -round(value, DIGITS))
         for chunk, value in snapshot.connection.execute(
             f"SELECT rowid, {score} AS s FROM fts WHERE fts MATCH ?{where} ORDER BY s LIMIT ?",
-            (expression, *allowed, limit + 1),
+            (expression, *allowed, limit + SPARE),
         )
     ]
     if len(found) <= limit or found[limit].score != found[limit - 1].score:
         return found[:limit]
     cut = found[limit].score
     above = [one for one in found if one.score > cut]
+    if len(found) < limit + SPARE or found[-1].score < cut:
+        return above + _first([one for one in found if one.score == cut], limit - len(above), snapshot)
     tied = snapshot.connection.execute(
         f"SELECT c.id FROM (SELECT rowid AS id, {score} AS s FROM fts WHERE fts MATCH ?{where}) m "
         f"JOIN chunks c ON c.id = m.id JOIN files f ON f.id = c.file_id WHERE round(m.s, {DIGITS}) = ? "
@@ -124,6 +129,19 @@ def ranked(
         (expression, *allowed, -cut, limit - len(above)),
     )
     return above + [Ranked(chunk, cut) for (chunk,) in tied]
+
+
+def _first(tied: Sequence[Ranked], count: int, snapshot: Snapshot) -> list[Ranked]:
+    """Return the first `count` of equals, by path and line."""
+    places = {
+        chunk: place
+        for chunk, *place in snapshot.connection.execute(
+            "SELECT c.id, f.path, c.line_start, c.byte_start FROM chunks c JOIN files f ON f.id = c.file_id"
+            " WHERE c.id IN (SELECT value FROM json_each(?))",
+            (json.dumps([one.chunk for one in tied]),),
+        )
+    }
+    return sorted(tied, key=lambda one: places[one.chunk])[:count]
 
 
 def holding(snapshot: Snapshot, phrase: Phrase, within: Sequence[int]) -> list[int]:

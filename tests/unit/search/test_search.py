@@ -16,6 +16,7 @@ from ctxd import tokens
 from ctxd.model import Freshness, View
 from ctxd.search import run
 from ctxd.search.filters import Scope
+from ctxd.store import lexicon
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.errors import TooLong
 from ctxprotocol.messages import Answer, Find, Query
@@ -305,9 +306,11 @@ def test_history_does_not_matter(tmp_path: Any, seed: int) -> None:
         assert places(old) == places(new)
 
 
-def test_ties_at_the_cut_go_by_path(tmp_path: Any) -> None:
+@pytest.mark.parametrize("spare", [1, lexicon.SPARE])
+def test_ties_at_the_cut_go_by_path(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, spare: int) -> None:
     """More equal files than the window holds: the first by path are kept, however they came in."""
     names = [f"d/{n:03}.py" for n in range(300)]
+    monkeypatch.setattr(lexicon, "SPARE", spare)
     lay(str(tmp_path / "tree"), dict.fromkeys(names, "def same():\n    return tieword\n"))
     index = Index(str(tmp_path / "tree"), str(tmp_path / "index.db"))
     shuffled = list(names)
