@@ -90,6 +90,7 @@ def _by_grammar(language: Language, source: bytes) -> Extracted:
     broken = root.has_error
     if broken:
         family.recover(found, source, starts)
+    family.arrange(found, source, starts)
     definitions = adopt(found, source, family)
     made = symbols(definitions, source, lines, starts, family)
     imported = sorted(found.imports.values(), key=lambda entry: entry.row)

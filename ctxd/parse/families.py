@@ -30,6 +30,7 @@ class Family:
 
     line_comments: tuple[bytes, ...] = (b"//",)
     block_comments = True
+    block_marks = (b"/*", b"*/")
     # Lines that begin with `@` directly above a definition belong to it.
     annotations = False
     # Functions written inside a value (an object literal) are its members.
@@ -59,6 +60,9 @@ class Family:
     def docstring(self, source: bytes, body: int) -> bytes:
         """Return the text of the docstring that opens the body at byte `body`."""
         return b""
+
+    def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        """Correct what the query found before owners are told: join equations, name the unnamed, drop what is none."""
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         """Add definitions that a broken tree hides, by the text."""

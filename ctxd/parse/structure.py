@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # A node of more bytes than this is opened: about 350 tokens, so that what is not opened fits one chunk.
 LONG_BYTES = 1200
 MAX_DEPTH = 12
+_COMMENTS = ("comment", "haddock")
 # Nodes that begin with their first statement and not with a bracket or a keyword.
 _BARE = frozenset({"block", "statement_list", "ERROR"})
 
@@ -95,7 +96,7 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
         final = len(children) - 1
         run = False
         for place, child in enumerate(children):
-            if child.type.endswith("comment"):
+            if child.type.endswith(_COMMENTS):
                 continue
             first = child.start_point[0]
             last, column = child.end_point

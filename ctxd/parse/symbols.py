@@ -15,9 +15,6 @@ from ctxd.parse.families import VALUES, Family
 MAX_SIGNATURE = 240
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]+\b")
 _RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->)$")
-_HASH_COMMENT = re.compile(rb"\s#[^\n]*")
-_LINE_COMMENT = re.compile(rb"(?:^|\s)//[^\n]*")
-_BLOCK_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 # Read in every file: of no use to whoever asks where a name is read.
 _COMMON = frozenset({b"NULL", b"TRUE", b"FALSE", b"EOF", b"NAN"})
 # Built-in types and type parameters: nobody asks who uses them.
@@ -74,12 +71,7 @@ def _signature(definition: Definition, source: bytes, starts: Sequence[int], fam
     raw = source[head : min(definition.body if body else definition.end, head + 2000)]
     if not body and (definition.kind in VALUES or definition.kind == "macro"):
         raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
-    if not family.block_comments:
-        if b"#" in raw:
-            raw = _HASH_COMMENT.sub(b"", raw)
-    elif b"/" in raw:
-        raw = _LINE_COMMENT.sub(b"", _BLOCK_COMMENT.sub(b" ", raw))
-    text = " ".join(raw.decode("utf-8", "replace").split())
+    text = " ".join(comments.without_comments(raw, family).decode("utf-8", "replace").split())
     text = text.removesuffix("{").rstrip()
     return (text.removesuffix(":") if body else text)[:MAX_SIGNATURE]
 
