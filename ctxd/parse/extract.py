@@ -28,6 +28,7 @@ Imports: names "*" with alias "" take all names of the module, "*" with an alias
 from __future__ import annotations
 
 import msgspec
+import tree_sitter
 
 from ctxd.model import Import, Reference, Symbol
 from ctxd.parse.c import C
@@ -35,7 +36,7 @@ from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
 from ctxd.parse.ecma import Ecma
 from ctxd.parse.families import Family, Go, Python
-from ctxd.parse.grammar import compiled
+from ctxd.parse.grammar import Grammar, compiled
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.markdown import sections
@@ -80,10 +81,9 @@ def extract(language: Language, source: bytes) -> Extracted:
 
 def _by_grammar(language: Language, source: bytes) -> Extracted:
     grammar, family = compiled(language), _FAMILIES.get(language.family) or Family()
-    tree = grammar.parser.parse(source)
-    if tree is None:
-        raise ExtractFailed("the parser gave no tree")
-    root = tree.root_node
+    root = _root(grammar, source)
+    if root.has_error and (muted := family.mute(source)) != source:
+        root = _root(grammar, muted)
     found = capture(grammar, root, source, family)
     lines = source.split(b"\n")
     starts = line_starts(lines)
@@ -96,7 +96,7 @@ def _by_grammar(language: Language, source: bytes) -> Extracted:
     imported = sorted(found.imports.values(), key=lambda entry: entry.row)
     return Extracted(
         symbols=made,
-        references=references(found, definitions, source, starts),
+        references=references(found, definitions, source, starts, family),
         imports=tuple(
             Import(entry.module, entry.row + 1, tuple(entry.names), tuple(entry.aliases)) for entry in imported
         ),
@@ -104,6 +104,13 @@ def _by_grammar(language: Language, source: bytes) -> Extracted:
         comment_header_end=header_end(lines, family),
         note="syntax errors" if broken else "",
     )
+
+
+def _root(grammar: Grammar, source: bytes) -> tree_sitter.Node:
+    tree = grammar.parser.parse(source)
+    if tree is None:
+        raise ExtractFailed("the parser gave no tree")
+    return tree.root_node
 
 
 def _markdown(source: bytes) -> Extracted:

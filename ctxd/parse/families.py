@@ -13,16 +13,28 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     import tree_sitter
 
     from ctxd.parse.capture import Captured, Definition
 
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\'|"|\')')
-CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type"})
+# An extension owns what stands in it and is no symbol of its own.
+CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type", "extension"})
 FUNCTIONS = frozenset({"function", "method", "test"})
 # They hold no definitions but functions, and inside a function they are locals.
 VALUES = frozenset({"variable", "constant", "field"})
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """A name that an import statement binds; `at` is the byte of it in the statement's text. No name: the module."""
+
+    module: str
+    name: str = ""
+    alias: str = ""
+    at: int = 0
 
 
 class Family:
@@ -35,6 +47,14 @@ class Family:
     annotations = False
     # Functions written inside a value (an object literal) are its members.
     values_own = False
+    # Functions of these are methods.
+    method_owners = CLASSES
+    # What has its owner written is a method; else it stays the function it was.
+    written_owner_makes_method = True
+    # Macros have owners like functions.
+    owned_macros = False
+    # How a constant's name is written where it is read.
+    constants = re.compile(rb"\b[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]+\b")
 
     def peel(self, named: tree_sitter.Node, kind: str) -> tuple[tree_sitter.Node | None, str]:
         """Return the node of the name itself and the kind; None when there is no name in it."""
@@ -61,8 +81,20 @@ class Family:
         """Return the text of the docstring that opens the body at byte `body`."""
         return b""
 
+    def prose(self, comment: bytes) -> bytes:
+        """Return a doc comment without the markup that its language writes into comments."""
+        return comment
+
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         """Correct what the query found before owners are told: join equations, name the unnamed, drop what is none."""
+
+    def imports(self, clause: bytes) -> list[Bound]:
+        """Return what an import clause binds that was captured as `@import.clause`."""
+        return []
+
+    def mute(self, source: bytes) -> bytes:
+        """Return the source of a broken tree with spaces for what its grammar does not know: as long as before."""
+        return source
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         """Add definitions that a broken tree hides, by the text."""
