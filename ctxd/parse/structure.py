@@ -102,6 +102,8 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
             last, column = child.end_point
             if column == 0 and last > first:
                 last -= 1
+            if "import" in child.type:
+                last = _without_comments(child, last)
             is_long = last > first and child.end_byte - child.start_byte > LONG_BYTES
             inside = top and is_long and (child.type.startswith("preproc_if") or child.type == "ERROR")
             # The last child of a node, when long, is its body: it is opened without being a block itself.
@@ -119,6 +121,19 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
                 waiting.append((child, inside, taken if child.type in _BARE else first))
             taken = max(taken, last)
     return spans
+
+
+def _without_comments(child: tree_sitter.Node, last: int) -> int:
+    """Return the last row of imports: some grammars file the comment above the first definition under them."""
+    node: tree_sitter.Node | None = child
+    while node is not None and (inner := node.named_children):
+        place = len(inner) - 1
+        while place and inner[place].type.endswith(_COMMENTS):
+            place -= 1
+        if place != len(inner) - 1:
+            return inner[place].end_point[0]
+        node = inner[-1] if "import" in inner[-1].type else None
+    return last
 
 
 def _is_import(child: tree_sitter.Node, first: int, last: int, rows: set[int]) -> bool:
