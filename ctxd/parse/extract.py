@@ -1,7 +1,7 @@
 """Definitions, references, imports and structure of one file's text. Pure; runs in a parse worker.
 
 `extract` is the only entry. Languages with a grammar take one query pass (`capture`), then owners, symbols,
-blocks; Markdown goes through `markdown`; a language with neither gives an empty `Extracted`.
+blocks; families in `readers` are read line by line; a language with neither gives an empty `Extracted`.
 
 Blocks are the file's structure for whoever cuts it into chunks. They form a forest in document order, sorted by
 (line_start, -line_end): the children of a block follow it directly with `depth` + 1, roots have depth 0. Promised:
@@ -27,53 +27,40 @@ Imports: names "*" with alias "" take all names of the module, "*" with an alias
 
 from __future__ import annotations
 
-import msgspec
 import tree_sitter
 
-from ctxd.model import Import, Reference, Symbol
+from ctxd.model import Import
 from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
 from ctxd.parse.ecma import Ecma
+from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.families import Family, Go, Python
 from ctxd.parse.grammar import Grammar, compiled
+from ctxd.parse.jvm import Java
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
-from ctxd.parse.markdown import sections
 from ctxd.parse.owners import adopt
+from ctxd.parse.readers import READERS
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.symbols import line_starts, references, symbols
 
 __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
 
 
-_FAMILIES: dict[FamilyName, Family] = {"python": Python(), "ecma": Ecma(), "go": Go(), "c": C()}
-
-
-class ExtractFailed(Exception):
-    """The parser gave no tree for this file; it is to be indexed as text. The message says why."""
-
-
-class Extracted(msgspec.Struct, frozen=True):
-    """What one file defines, uses and imports, and how it is built.
-
-    `symbols` are sorted by (line_start, -line_end, definition_line); references by line. `comment_header_end` is the
-    last line of the comment that opens the file (licence, shebang, module comment), 0 without one. `note` is
-    "syntax errors" when the tree has errors (what could be found is there all the same), else "".
-    """
-
-    symbols: tuple[Symbol, ...] = ()
-    references: tuple[Reference, ...] = ()
-    imports: tuple[Import, ...] = ()
-    blocks: tuple[Block, ...] = ()
-    comment_header_end: int = 0
-    note: str = ""
+_FAMILIES: dict[FamilyName, Family] = {
+    "python": Python(),
+    "ecma": Ecma(),
+    "go": Go(),
+    "c": C(),
+    "java": Java(),
+}
 
 
 def extract(language: Language, source: bytes) -> Extracted:
     """Return what `source` (UTF-8, lone CR already turned into LF) holds. Raises ExtractFailed."""
-    if language.family == "markdown":
-        return _markdown(source)
+    if (read := READERS.get(language.family)) is not None:
+        return read(source, extract)
     if not language.grammar:
         return Extracted()
     return _by_grammar(language, source)
@@ -111,8 +98,3 @@ def _root(grammar: Grammar, source: bytes) -> tree_sitter.Node:
     if tree is None:
         raise ExtractFailed("the parser gave no tree")
     return tree.root_node
-
-
-def _markdown(source: bytes) -> Extracted:
-    made, forest = sections(source)
-    return Extracted(symbols=made, blocks=forest)
