@@ -37,11 +37,13 @@ from ctxd.parse.ecma import Ecma
 from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.families import Family, Go, Python
 from ctxd.parse.grammar import Grammar, compiled
+from ctxd.parse.haskell import Haskell
 from ctxd.parse.jvm import Java
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.owners import adopt
 from ctxd.parse.readers import READERS
+from ctxd.parse.rust import Rust
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.symbols import line_starts, references, symbols
 
@@ -53,6 +55,8 @@ _FAMILIES: dict[FamilyName, Family] = {
     "ecma": Ecma(),
     "go": Go(),
     "c": C(),
+    "haskell": Haskell(),
+    "rust": Rust(),
     "java": Java(),
 }
 

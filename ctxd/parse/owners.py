@@ -128,7 +128,8 @@ def _settle(
         elif kind == "method" and not owned:
             kind = "function"
         elif kind in ("variable", "constant", "field") and parent.kind in CLASSES:
-            kind = "constant" if kind == "constant" or parent.kind == "enum" or is_constant(name) else "field"
+            valued = kind == "constant" or (parent.kind == "enum" and kind != "field")
+            kind = "constant" if valued or is_constant(name) else "field"
     else:
         definition.qualified = name
         kind = "function" if kind == "method" else kind

@@ -17,7 +17,10 @@ LANGUAGES = {
     "tsx": "tsx",
     "go": "go",
     "c": "c",
+    "rust": "rust",
+    "java": "java",
     "markdown": "markdown",
+    "haskell": "haskell",
 }
 
 
