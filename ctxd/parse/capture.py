@@ -11,8 +11,9 @@ import tree_sitter
 from ctxd.parse.families import Family
 from ctxd.parse.grammar import Grammar
 
-# A receiver longer than this is a chain of calls that nobody resolves.
+# A receiver longer than this is a chain of calls that nobody resolves: it is there, and that is all that is kept.
 MAX_RECEIVER = 60
+LONG_RECEIVER = "…"
 MAX_NAME = 200
 
 
@@ -149,9 +150,9 @@ def _receiver(captures: Captures, source: bytes) -> str:
     node = captures["receiver"][0]
     start, end = node.start_byte, node.end_byte
     if end - start > MAX_RECEIVER:
-        return ""
+        return LONG_RECEIVER
     text = source[start:end].decode("utf-8", "replace")
-    return "" if "\n" in text else text
+    return LONG_RECEIVER if "\n" in text else text
 
 
 def _define(

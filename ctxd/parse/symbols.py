@@ -115,7 +115,7 @@ def _doc(
 def references(
     found: Captured, definitions: Sequence[Definition], source: bytes, starts: Sequence[int], family: Family
 ) -> tuple[Reference, ...]:
-    """Return every use with the innermost symbol around it, by place; each name once per line, kind and symbol."""
+    """Return every use with the innermost symbol around it, by place; the same use once per line."""
     named = {definition.name_start for definition in found.definitions.values()}
     uses = [
         use
@@ -125,7 +125,7 @@ def references(
     uses += _constants(found, named, source, starts, family)
     uses.sort(key=lambda use: use.start)
     made: list[Reference] = []
-    seen: set[tuple[str, str, int, int]] = set()
+    seen: set[tuple[str, str, int, int, str]] = set()
     stack: list[Definition] = []
     following, count = 0, len(definitions)
     for use in uses:
@@ -136,7 +136,7 @@ def references(
         while stack and stack[-1].end <= start:
             stack.pop()
         enclosing = stack[-1].index if stack else -1
-        key = (use.name, use.kind, use.row, enclosing)
+        key = (use.name, use.kind, use.row, enclosing, use.receiver)
         if key not in seen:
             seen.add(key)
             made.append(Reference(use.name, cast(ReferenceKind, use.kind), use.row + 1, enclosing, use.receiver))
