@@ -38,11 +38,12 @@ from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.families import Family, Go, Python
 from ctxd.parse.grammar import Grammar, compiled
 from ctxd.parse.haskell import Haskell
-from ctxd.parse.jvm import Java
+from ctxd.parse.jvm import Java, Kotlin
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.owners import adopt
 from ctxd.parse.readers import READERS
+from ctxd.parse.ruby import Ruby
 from ctxd.parse.rust import Rust
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.symbols import line_starts, references, symbols
@@ -51,6 +52,7 @@ __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
 
 
 _FAMILIES: dict[FamilyName, Family] = {
+    "ruby": Ruby(),
     "python": Python(),
     "ecma": Ecma(),
     "go": Go(),
@@ -58,6 +60,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "haskell": Haskell(),
     "rust": Rust(),
     "java": Java(),
+    "kotlin": Kotlin(),
 }
 
 

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 # A node of more bytes than this is opened: about 350 tokens, so that what is not opened fits one chunk.
 LONG_BYTES = 1200
 MAX_DEPTH = 12
-_COMMENTS = ("comment", "haddock")
+# They belong to what follows them.
+_COMMENTS = ("comment", "haddock", "attribute_item")
 # Nodes that begin with their first statement and not with a bracket or a keyword.
-_BARE = frozenset({"block", "statement_list", "ERROR"})
+_BARE = frozenset({"block", "body_statement", "statement_list", "ERROR"})
 
 BlockKind = Literal["definition", "imports", "statement", "section"]
 

@@ -18,7 +18,7 @@ _RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->|::)$")
 _COMMON = frozenset({b"NULL", b"TRUE", b"FALSE", b"EOF", b"NAN"})
 # Built-in types and type parameters: nobody asks who uses them.
 _BUILT_IN = frozenset(
-    """T U V K any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32 int64
+    """T U V K Self any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32 int64
     list object rune set size_t str string tuple type uint uint8 uint16 uint32 uint64 uintptr void""".split()  # noqa: SIM905
 )
 
@@ -86,7 +86,7 @@ def _signature(definition: Definition, source: bytes, starts: Sequence[int], fam
         raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
     text = " ".join(comments.without_comments(raw, family).decode("utf-8", "replace").split())
     text = text.removesuffix("{").rstrip()
-    return (text.removesuffix(":") if body else text)[:MAX_SIGNATURE]
+    return (text.rstrip(" ,;:=") if body else text)[:MAX_SIGNATURE]
 
 
 def _doc(

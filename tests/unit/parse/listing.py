@@ -19,7 +19,9 @@ LANGUAGES = {
     "c": "c",
     "rust": "rust",
     "java": "java",
+    "kotlin": "kotlin",
     "markdown": "markdown",
+    "ruby": "ruby",
     "haskell": "haskell",
 }
 
