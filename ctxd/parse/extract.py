@@ -46,6 +46,7 @@ from ctxd.parse.readers import READERS
 from ctxd.parse.ruby import Ruby
 from ctxd.parse.rust import Rust
 from ctxd.parse.structure import Block, BlockKind, blocks
+from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
 
 __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
@@ -59,6 +60,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "c": C(),
     "haskell": Haskell(),
     "rust": Rust(),
+    "swift": Swift(),
     "java": Java(),
     "kotlin": Kotlin(),
 }

@@ -18,6 +18,7 @@ LANGUAGES = {
     "go": "go",
     "c": "c",
     "rust": "rust",
+    "swift": "swift",
     "java": "java",
     "kotlin": "kotlin",
     "markdown": "markdown",
