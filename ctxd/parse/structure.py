@@ -22,7 +22,9 @@ MAX_DEPTH = 12
 # They belong to what follows them.
 _COMMENTS = ("comment", "haddock", "attribute_item")
 # Nodes that begin with their first statement and not with a bracket or a keyword.
-_BARE = frozenset({"block", "body_statement", "statement_list", "ERROR"})
+_BARE = frozenset({"block", "body_statement", "statement_list", "declarations", "document", "ERROR"})
+# Nodes that hold the whole of a file below its header: their children are the top.
+_WHOLE = frozenset({"declarations", "document"})
 
 BlockKind = Literal["definition", "imports", "statement", "section"]
 
@@ -106,7 +108,8 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
             if "import" in child.type:
                 last = _without_comments(child, last)
             is_long = last > first and child.end_byte - child.start_byte > LONG_BYTES
-            inside = top and is_long and (child.type.startswith("preproc_if") or child.type == "ERROR")
+            whole = top and child.type in _WHOLE
+            inside = whole or (top and is_long and (child.type.startswith("preproc_if") or child.type == "ERROR"))
             # The last child of a node, when long, is its body: it is opened without being a block itself.
             body = is_long and place == final and not inside
             if first > taken and not body and not inside:
@@ -118,7 +121,7 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
                 run = is_import
             elif first > taken:
                 run = False
-            if is_long:
+            if is_long or whole:
                 waiting.append((child, inside, taken if child.type in _BARE else first))
             taken = max(taken, last)
     return spans
