@@ -1,0 +1,83 @@
+"""Ruby, PHP, Lua, shell, Perl and Elixir: single inputs that are easily lost or misplaced."""
+
+from __future__ import annotations
+
+import textwrap
+
+from ctxd.parse.extract import Extracted, extract
+from ctxd.parse.languages import detect, named
+
+
+def read(language: str, text: str) -> Extracted:
+    return extract(named(language), textwrap.dedent(text).encode())
+
+
+def places(found: Extracted) -> dict[str, int]:
+    return {symbol.qualified_name: symbol.definition_line for symbol in found.symbols}
+
+
+def hidden(found: Extracted) -> set[str]:
+    return {symbol.qualified_name for symbol in found.symbols if not symbol.exported}
+
+
+def uses(found: Extracted, kind: str) -> set[tuple[str, str]]:
+    return {(use.receiver, use.name) for use in found.references if use.kind == kind}
+
+
+def test_methods_of_a_singleton_class_belong_to_the_class_around_it() -> None:
+    """B029."""
+    found = read("ruby", "class Shop\n  class << self\n    def build; end\n  end\nend\n")
+    assert places(found) == {"Shop": 1, "Shop.build": 3}
+    assert found.symbols[1].kind == "method"
+
+
+def test_a_private_section_ends_with_its_own_class() -> None:
+    """`private` inside `class << self` or in a class hides neither what is around nor classes and `def self.x`."""
+    text = """\
+        class A
+          class << self
+            private
+            def one; end
+          end
+          def two; end
+          private
+          def three; end
+          def self.four; end
+          class B
+            def five; end
+          end
+        end
+        class C
+          def six; end
+        end
+        """
+    assert hidden(read("ruby", text)) == {"A.one", "A.three"}
+
+
+def test_calls_without_arguments_are_calls_when_the_file_defines_the_method() -> None:
+    """A local variable of that name is told by its assignment."""
+    text = """\
+        class A
+          def run
+            prepare
+            value = 1
+            other(value) if ready?
+            unknown
+          end
+          def prepare; end
+          def value; end
+        end
+        """
+    assert uses(read("ruby", text), "call") == {("", "prepare"), ("", "other"), ("", "ready?")}
+
+
+def test_a_path_to_a_class_is_one_use_of_the_class() -> None:
+    """The modules before it are its receiver."""
+    found = read("ruby", "raise Shop::Order::Missing unless Shop::LIMIT\n")
+    assert uses(found, "type") == {("Shop::Order", "Missing")}
+    assert uses(found, "constant") == {("Shop", "LIMIT")}
+
+
+def test_templates_are_not_ruby() -> None:
+    """ERB is markup first: its grammar would find nothing but errors."""
+    assert detect("app/views/show.html.erb", b"").name == "html"
