@@ -53,6 +53,8 @@ class Family:
     written_owner_makes_method = True
     # Macros have owners like functions.
     owned_macros = False
+    # What stands between a signature and the body and is of neither.
+    signature_ends = " ,:="
     # How a constant's name is written where it is read.
     constants = re.compile(rb"\b[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]+\b")
 
@@ -93,7 +95,7 @@ class Family:
         return []
 
     def mute(self, source: bytes) -> bytes:
-        """Return the source of a broken tree with spaces for what its grammar does not know: as long as before."""
+        """Return the source of a broken tree without what its grammar does not know: spaces for it, as long as before."""
         return source
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:

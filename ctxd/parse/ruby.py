@@ -54,6 +54,7 @@ class Ruby(Family):
     line_comments = (b"#",)
     block_comments = False
     method_owners = CLASSES | {"module"}
+    signature_ends = " ,:=;"
     # The query sees every constant.
     constants = re.compile(rb"(?!)")
 

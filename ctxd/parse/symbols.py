@@ -86,7 +86,7 @@ def _signature(definition: Definition, source: bytes, starts: Sequence[int], fam
         raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
     text = " ".join(comments.without_comments(raw, family).decode("utf-8", "replace").split())
     text = text.removesuffix("{").rstrip()
-    return (text.rstrip(" ,;:=") if body else text)[:MAX_SIGNATURE]
+    return (text.rstrip(family.signature_ends) if body else text)[:MAX_SIGNATURE]
 
 
 def _doc(
