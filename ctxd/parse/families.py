@@ -95,7 +95,7 @@ class Family:
         return []
 
     def mute(self, source: bytes) -> bytes:
-        """Return the source of a broken tree without what its grammar does not know: spaces for it, as long as before."""
+        """Return the source of a broken tree with spaces for what its grammar does not know, as long as before."""
         return source
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ctxd.parse.capture import Definition
+from ctxd.parse.capture import Captured, Definition
+from ctxd.parse.families import VALUES
 
 # Where no `}` follows in this many bytes, looking on would cost the file's length for each definition.
 _MAX_BODY = 100_000
+# No head is longer.
+_MAX_HEAD = 2000
+_OPENING = re.compile(rb"[{;]|\n[ \t]*\n")
 
 
 def inside(skips: Sequence[tuple[int, int]], at: int) -> bool:
@@ -44,3 +48,40 @@ def end_of(source: bytes, body: int) -> int:
         return body + line.rfind(b"}") + 1
     close = source.find(b"\n}", body, body + _MAX_BODY)
     return close + 2 if close != -1 else body + len(line)
+
+
+def by_heads(
+    found: Captured, source: bytes, starts: Sequence[int], heads: re.Pattern[bytes], kinds: Mapping[bytes, str]
+) -> None:
+    """Add a definition for each line that `heads` matches and no node stood for, in a language with braces.
+
+    The groups `kind` (a key of `kinds`) and `name` are what they say. A body ends at the `}` as deep as its head.
+    """
+    known = {definition.name_start for definition in found.definitions.values()}
+    skips = sorted(found.skips)
+    for head in heads.finditer(source):
+        at = head.start("name")
+        if at in known or inside(skips, at):
+            continue
+        kind = kinds[head.group("kind")]
+        opening = _OPENING.search(source, head.end(), head.end() + _MAX_HEAD)
+        body = opening.start() if opening is not None and opening.group() == b"{" else -1
+        if body != -1:
+            end = _indented_end(source, body, head.group())
+        else:
+            end = opening.end() if opening is not None and opening.group() == b";" else source.find(b"\n", at)
+        definition = text_definition(kind, head, starts, body if kind not in VALUES else -1, max(end, head.end()))
+        text = head.group()
+        definition.start = definition.head = head.start() + len(text) - len(text.lstrip())
+        found.definitions[at] = definition
+        found.uses.pop(at, None)
+
+
+def _indented_end(source: bytes, body: int, head: bytes) -> int:
+    line_end = source.find(b"\n", body)
+    line = source[body : line_end if line_end != -1 else len(source)]
+    if line.count(b"{") == line.count(b"}"):
+        return body + line.rfind(b"}") + 1
+    closing = b"\n" + head[: len(head) - len(head.lstrip())] + b"}"
+    close = source.find(closing, body, body + _MAX_BODY)
+    return close + len(closing) if close != -1 else body + len(line)

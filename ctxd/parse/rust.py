@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ctxd.parse.families import VALUES, Bound, Family
-from ctxd.parse.recovery import inside, text_definition
+from ctxd.parse.families import Bound, Family
+from ctxd.parse.recovery import by_heads
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -28,15 +28,13 @@ _USE = re.compile(rb"r#\w+|\w+|[{},*]")
 _HEAD = re.compile(
     rb"^[ \t]*(?:#\[[^\]\n]*\][ \t]*)*(?:pub(?:[ \t]*\([^)\n]*\))?[ \t]+)?(?:default[ \t]+|unsafe[ \t]+|async[ \t]+|"
     rb"const[ \t]+(?=(?:unsafe|async|extern|fn)\b)|extern[ \t]+(?:\"[^\"\n]*\"[ \t]+)?(?=fn\b))*"
-    rb"(?P<kind>fn|struct|enum|union|trait|mod|type|const|static)[ \t]+(?:mut[ \t]+)?(?P<name>[A-Za-z_]\w*)"
-    rb"(?=[ \t]*[(<:{;=\n]|[ \t]+where\b)",
+    rb"(?P<kind>fn|struct|enum|union|trait|mod|type|const|static|macro_rules!)[ \t]+(?:mut[ \t]+)?"
+    rb"(?P<name>[A-Za-z_]\w*)(?=[ \t]*[(<:{;=\n#]|[ \t]+where\b)",
     re.MULTILINE,
 )
 _KINDS = {b"fn": "function", b"struct": "struct", b"enum": "enum", b"union": "struct", b"trait": "trait",
-          b"mod": "module", b"type": "type", b"const": "constant", b"static": "variable"}  # fmt: skip
-_OPENING = re.compile(rb"[{;]")
-_MAX_HEAD = 2000
-_MAX_BODY = 100_000
+          b"mod": "module", b"type": "type", b"const": "constant", b"static": "variable",
+          b"macro_rules!": "macro"}  # fmt: skip
 
 
 class Rust(Family):
@@ -95,22 +93,7 @@ class Rust(Family):
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         # A macro's arguments and templates are tokens to the grammar.
-        known = {definition.name_start for definition in found.definitions.values()}
-        skips = sorted(found.skips)
-        for head in _HEAD.finditer(source):
-            if head.start("name") in known or inside(skips, head.start("name")):
-                continue
-            opening = _OPENING.search(source, head.end(), head.end() + _MAX_HEAD)
-            if opening is None:
-                continue
-            body = opening.start() if opening.group() == b"{" else -1
-            end = _end_of(source, body, head) if body != -1 else opening.end()
-            kind = _KINDS[head.group("kind")]
-            definition = text_definition(kind, head, starts, body if kind not in VALUES else -1, end)
-            indent = len(head.group()) - len(head.group().lstrip())
-            definition.start = definition.head = head.start() + indent
-            found.definitions[head.start("name")] = definition
-            found.uses.pop(head.start("name"), None)
+        by_heads(found, source, starts, _HEAD, _KINDS)
 
 
 def _bound(path: Sequence[bytes], alias: bytes, at: int) -> Bound:
@@ -121,16 +104,3 @@ def _bound(path: Sequence[bytes], alias: bytes, at: int) -> Bound:
     if not module:
         return Bound(name, "*" if alias else "", alias.decode(), at)
     return Bound(module, name, alias.decode(), at)
-
-
-def _end_of(source: bytes, body: int, head: re.Match[bytes]) -> int:
-    """Return the end of a body that begins at `body`: its line when it closes there, else the next `}` as deep as the
-    line of its head."""
-    line_end = source.find(b"\n", body)
-    line = source[body : line_end if line_end != -1 else len(source)]
-    if line.count(b"{") == line.count(b"}"):
-        return body + line.rfind(b"}") + 1
-    text = head.group()
-    closing = b"\n" + text[: len(text) - len(text.lstrip())] + b"}"
-    close = source.find(closing, body, body + _MAX_BODY)
-    return close + len(closing) if close != -1 else body + len(line)

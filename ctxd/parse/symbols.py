@@ -18,8 +18,8 @@ _RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->|::)$")
 _COMMON = frozenset({b"NULL", b"TRUE", b"FALSE", b"EOF", b"NAN"})
 # Built-in types and type parameters: nobody asks who uses them.
 _BUILT_IN = frozenset(
-    """T U V K Self any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32 int64
-    list object rune set size_t str string tuple type uint uint8 uint16 uint32 uint64 uintptr void""".split()  # noqa: SIM905
+    """T U V K Self any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32
+    int64 list object rune set size_t str string tuple type uint uint8 uint16 uint32 uint64 uintptr void""".split()  # noqa: SIM905
 )
 
 

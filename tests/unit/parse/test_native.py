@@ -74,3 +74,61 @@ def test_definitions_in_the_arguments_of_macros_are_found() -> None:
         ("Body", "struct", 3, 5),
         ("yes", "function", 9, 12),
     ]
+
+
+def test_members_of_swift_extensions_and_actors_belong_to_their_type() -> None:
+    """B032: and the type itself is found at its own lines, once."""
+    text = """\
+        protocol Paintable { associatedtype Ink; func paint(_ i: Ink) }
+        struct Tile<T>: Equatable where T: Equatable {
+          subscript(i: Int) -> T { face }
+        }
+        extension Tile: CustomStringConvertible {
+          mutating func flipFace(to f: T) { face = f }
+        }
+        extension Array where Element == Int { func sumTwice() -> Int { reduce(0, +) * 2 } }
+        actor Vault { func store(_ x: Int) async throws {} }
+        indirect enum Tree { case leaf, node(Tree, Tree) }
+        func topLevelSwift<T: Paintable>(_ t: T) -> some Equatable { 1 }
+        """
+    found = read("swift", text)
+    assert places(found) == {
+        "Paintable": 1,
+        "Paintable.Ink": 1,
+        "Paintable.paint": 1,
+        "Tile": 2,
+        "Tile.subscript": 3,
+        "Tile.flipFace": 6,
+        "Array.sumTwice": 8,
+        "Vault": 9,
+        "Vault.store": 9,
+        "Tree": 10,
+        "Tree.leaf": 10,
+        "Tree.node": 10,
+        "topLevelSwift": 11,
+    }
+    assert [s.line_end for s in found.symbols if s.name == "Tile"] == [4]
+
+
+def test_swift_that_is_newer_than_its_grammar_keeps_its_owners() -> None:
+    """Conditions around members, typed throws and ownership words would turn the class into an error node."""
+    text = """\
+        final class Session {
+          nonisolated(unsafe) var count = 0
+          #if canImport(Security)
+          func check(_ x: consuming sending Trust) throws(Failure) { done(.success(())) }
+          #endif
+          func after() { unsafe setenv("a", 1) }
+        }
+        """
+    found = read("swift", text)
+    assert found.note == ""
+    assert places(found) == {"Session": 1, "Session.count": 2, "Session.check": 4, "Session.after": 6}
+
+
+def test_swift_definitions_in_a_broken_file_are_found_by_their_lines() -> None:
+    """With the end of each where its brace closes."""
+    text = "class A {\n  func b() {\n    let x = = ]\n  }\n  }}}\n}\n\npublic struct C {\n  func d() {\n  }\n}\n"
+    found = read("swift", text)
+    assert found.note == "syntax errors"
+    assert {(s.name, s.definition_line) for s in found.symbols} >= {("A", 1), ("b", 2), ("C", 8), ("d", 9)}
