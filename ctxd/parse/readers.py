@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ctxd.parse import markdown
+from ctxd.parse import cmake, dockerfile, hcl, jsontext, makefile, markdown, settings, yamltext
 from ctxd.parse.extracted import Extracted, Inner
 from ctxd.parse.languages import Family
 
@@ -12,4 +12,13 @@ Reader = Callable[[bytes, Inner], Extracted]
 
 READERS: dict[Family, Reader] = {
     "markdown": markdown.read,
+    "json": jsontext.read,
+    "yaml": yamltext.read,
+    "toml": settings.read_toml,
+    "ini": settings.read_ini,
+    "dotenv": settings.read_environment,
+    "dockerfile": dockerfile.read,
+    "make": makefile.read,
+    "cmake": cmake.read,
+    "hcl": hcl.read,
 }
