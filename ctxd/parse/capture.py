@@ -152,7 +152,8 @@ def _receiver(captures: Captures, source: bytes) -> str:
     if end - start > MAX_RECEIVER:
         return LONG_RECEIVER
     text = source[start:end].decode("utf-8", "replace")
-    return LONG_RECEIVER if "\n" in text else text
+    # Some grammars file the dot under the module in front of it.
+    return LONG_RECEIVER if "\n" in text else text.rstrip(".")
 
 
 def _define(
@@ -227,7 +228,7 @@ def _import(found: Captured, captures: Captures, node: tree_sitter.Node, source:
         name = "*"
     if name:
         known.names.append(name)
-        known.aliases.append(alias)
+        known.aliases.append("" if alias == name else alias)
     used = name if name not in ("", "*", "default") else alias
     if bound is not None and used:
         start = bound.start_byte

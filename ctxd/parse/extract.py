@@ -42,25 +42,32 @@ from ctxd.parse.jvm import Java, Kotlin
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.owners import adopt
+from ctxd.parse.php import Php
 from ctxd.parse.readers import READERS
 from ctxd.parse.ruby import Ruby
 from ctxd.parse.rust import Rust
+from ctxd.parse.schemas import GraphQL, Proto
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
+from ctxd.parse.zig import Zig
 
 __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
 
 
 _FAMILIES: dict[FamilyName, Family] = {
     "ruby": Ruby(),
+    "php": Php(),
     "python": Python(),
     "ecma": Ecma(),
     "go": Go(),
     "c": C(),
+    "graphql": GraphQL(),
+    "proto": Proto(),
     "haskell": Haskell(),
     "rust": Rust(),
     "swift": Swift(),
+    "zig": Zig(),
     "java": Java(),
     "kotlin": Kotlin(),
 }

@@ -19,11 +19,15 @@ LANGUAGES = {
     "c": "c",
     "rust": "rust",
     "swift": "swift",
+    "zig": "zig",
     "java": "java",
     "kotlin": "kotlin",
     "markdown": "markdown",
     "ruby": "ruby",
+    "php": "php",
     "haskell": "haskell",
+    "graphql": "graphql",
+    "proto": "proto",
 }
 
 

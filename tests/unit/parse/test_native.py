@@ -132,3 +132,25 @@ def test_swift_definitions_in_a_broken_file_are_found_by_their_lines() -> None:
     found = read("swift", text)
     assert found.note == "syntax errors"
     assert {(s.name, s.definition_line) for s in found.symbols} >= {("A", 1), ("b", 2), ("C", 8), ("d", 9)}
+
+
+def test_what_a_zig_function_returns_as_a_type_is_that_type() -> None:
+    """Its members belong to it; imports bound to a constant are imports."""
+    text = """\
+        const std = @import("std");
+        pub fn List(comptime T: type) type {
+            return struct {
+                items: []T,
+                pub fn push(self: *@This(), item: T) void { self.items.append(item); }
+            };
+        }
+        test "pushes" {}
+        """
+    found = read("zig", text)
+    assert [(s.qualified_name, s.kind) for s in found.symbols] == [
+        ("List", "struct"),
+        ("List.items", "field"),
+        ("List.push", "method"),
+        ("pushes", "test"),
+    ]
+    assert [(i.module, i.names, i.aliases) for i in found.imports] == [("std", ("*",), ("std",))]
