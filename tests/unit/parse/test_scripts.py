@@ -81,3 +81,36 @@ def test_a_path_to_a_class_is_one_use_of_the_class() -> None:
 def test_templates_are_not_ruby() -> None:
     """ERB is markup first: its grammar would find nothing but errors."""
     assert detect("app/views/show.html.erb", b"").name == "html"
+
+
+def test_members_of_traits_and_enums_belong_to_them() -> None:
+    """B029, in PHP."""
+    text = "<?php\ntrait T { public function t() {} }\nenum E: int { case A = 1; function e() {} }\n"
+    assert places(read("php", text)) == {"T": 2, "T.t": 2, "E": 3, "E.A": 3, "E.e": 3}
+
+
+def test_promoted_parameters_are_fields_and_hide_by_their_own_word() -> None:
+    """Plain parameters are none."""
+    text = "<?php\nclass C { function __construct(private Dep $dep, public int $n, $plain) {} }\n"
+    found = read("php", text)
+    assert places(found) == {"C": 2, "C.__construct": 2, "C.dep": 2, "C.n": 2}
+    assert hidden(found) == {"C.dep"}
+
+
+def test_a_template_with_foreign_words_keeps_its_definitions() -> None:
+    """Placeholders break the tree of such files."""
+    text = """\
+        <?php
+        class Policy
+        {
+            public function view({{ user }} $user, {{ model }} ${{ modelVariable }}): bool
+            {
+                return true;
+            }
+            // function never() {}
+        }
+        """
+    found = read("php", text)
+    assert found.note == "syntax errors"
+    spans = [(s.qualified_name, s.line_start, s.line_end) for s in found.symbols]
+    assert ("Policy.view", 4, 7) in spans and len(spans) == 2
