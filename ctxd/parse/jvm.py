@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.families import CLASSES, FUNCTIONS, VALUES, Bound, Family
+from ctxd.parse.recovery import by_heads
 
 if TYPE_CHECKING:
     from ctxd.parse.capture import Captured, Definition
@@ -20,9 +21,28 @@ _HIDDEN = re.compile(rb"\b(?:private|internal)\b")
 _PARAMETER = re.compile(r"[A-Z]\d?$")
 _IMPORT = re.compile(rb"import\s+([^\s;*]*[^\s;*.])(\.\*)?(?:\s+as\s+([^\s;]+))?")
 _MEMBER = re.compile(rb"\b(?:fun|va[lr]|class|interface|object|init|constructor)\b")
-_CONTEXT = re.compile(rb"(?<=\n)[ \t]*context\([^()\n]*\)")
-_DELEGATE = re.compile(rb"\bby [A-Za-z_][\w.]*(?:\([^()\n]*\))?(?=\s*[{,])")
-_PROPERTY = re.compile(rb"\bva[lr]\b[^()\n]*$")
+_CLOSING = re.compile(rb"(?<=[^\s{]) \}")
+# `A<*>::f`, a `where` on a line of its own, contexts, `$$"..."`: spaces instead.
+_UNKNOWN = re.compile(
+    rb"<[^<>()\n]*>\??(?=::)|\?(?=::)|(?<=\{);|(?<=\n)[ \t]*where [^{}=\n]*|(?<=\n)[ \t]*context\([^()\n]*\)"
+    rb"|\$\$+(?=\")|\bactual (?=va[lr]\b)"
+)
+_CONSTRUCTOR = re.compile(rb"(?<=\n)[ \t]*(?:@\w+ )*(?:\w+ )?constructor(?=\()")
+_DELEGATE = re.compile(rb"\bby [A-Za-z_][\w.]*(?:\([^()\n]*\))?(?: as [\w.]+(?:<[^<>\n]*>)?)?(?=\s*[{,])")
+_PROPERTY = re.compile(rb"\bva[lr]\b[^()=\n]*$")
+_CLASS = re.compile(rb"\bclass\b[^{}()\n]*$")
+# A line that begins a definition.
+_KOTLIN_HEAD = re.compile(
+    rb"^[ \t]*(?:@[\w.:]+(?:\([^()\n]*\))?[ \t]+)*(?:(?:public|private|protected|internal|open|final|abstract|sealed"
+    rb"|data|value|inner|annotation|companion|expect|actual|override|suspend|inline|tailrec|operator|infix|external"
+    rb"|const|lateinit|fun(?=[ \t]+interface))[ \t]+)*"
+    rb"(?P<kind>enum class|class|interface|object|typealias|fun|(?:^|(?<=[a-z] ))va[lr])[ \t]+"
+    rb"(?:<[^\n(]{0,200}>[ \t]*)?(?:[\w<>?, *.]{1,200}\.)?(?P<name>[A-Za-z_]\w*)"
+    rb"(?=[ \t]*(?:[:={<(\r\n]|$|(?:by|get|private|internal|constructor)\b))",
+    re.MULTILINE,
+)
+_KOTLIN_KINDS = {b"enum class": "enum", b"class": "class", b"interface": "interface", b"object": "class",
+                 b"typealias": "type", b"fun": "function", b"val": "variable", b"var": "variable"}  # fmt: skip
 # {@link Type#member label}, {@code text}; references keep their dots.
 _INLINE = re.compile(rb"\{@(?:link|linkplain|code|literal|value|inheritDoc)\b\s*([^{}]*)\}")
 _TAG = re.compile(rb"</?(?:p|code|em|i|b|tt|ul|li|a|strong|pre|br)\b[^<>]*>")
@@ -84,27 +104,39 @@ class Kotlin(Modifiers):
         return [Bound(module, name, alias, found.end(1) - len(name.encode()))]
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        if any(mark.kind == "expression" for mark in found.marks):
+            self.recover(found, source, starts)
         values = sorted((d for d in found.definitions.values() if d.kind in VALUES), key=lambda d: d.end)
         ends = [definition.end for definition in values]
         for mark in found.marks:
+            if mark.kind != "accessor":
+                continue
             place = bisect_right(ends, mark.start) - 1
             if place >= 0:
                 values[place].end, values[place].end_row = mark.end, bisect_left(starts, mark.end) - 1
 
+    def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        by_heads(found, source, starts, _KOTLIN_HEAD, _KOTLIN_KINDS)
+
     def mute(self, source: bytes) -> bytes:
-        """Unknown to the grammar: members that end before a bracket on their line, delegates of a class, contexts."""
+        """Unknown to the grammar: members that end before a bracket on their line, delegates of a class, and more."""
         lines = source.split(b"\n")
         for row, line in enumerate(lines):
             if b" }" in line and _MEMBER.search(line):
-                lines[row] = line.replace(b" }", b";}")
-        muted = _CONTEXT.sub(_spaces, b"\n".join(lines).replace(b"..<", b".. "))
-        return _DELEGATE.sub(lambda found: found.group() if _delegates(muted, found.start()) else _spaces(found), muted)
+                lines[row] = _CLOSING.sub(b";}", line)
+        muted = _UNKNOWN.sub(_spaces, b"\n".join(lines).replace(b"..<", b".. "))
+        muted = _CONSTRUCTOR.sub(lambda found: _unless(not _follows(_CLASS, muted, found.start() - 1), found), muted)
+        return _DELEGATE.sub(lambda found: _unless(_follows(_PROPERTY, muted, found.start()), found), muted)
 
 
 def _spaces(found: re.Match[bytes]) -> bytes:
     return b" " * len(found.group())
 
 
-def _delegates(source: bytes, at: int) -> bool:
-    """Return whether the `by` at a byte is that of a property; that of a class makes its body a lambda."""
-    return _PROPERTY.search(source, max(source.rfind(b"\n", 0, at), at - 300), at) is not None
+def _unless(kept: bool, found: re.Match[bytes]) -> bytes:
+    return found.group() if kept else _spaces(found)
+
+
+def _follows(pattern: re.Pattern[bytes], source: bytes, at: int) -> bool:
+    """Return whether a pattern matches on the line before a byte, up to it."""
+    return pattern.search(source, max(source.rfind(b"\n", 0, at), at - 300, 0), at) is not None

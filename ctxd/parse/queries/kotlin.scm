@@ -9,8 +9,8 @@
 (class_declaration "interface" (type_identifier) @name (class_body) @body) @definition.interface
 (class_declaration "enum" (type_identifier) @name) @definition.enum
 (class_declaration "enum" (type_identifier) @name (enum_class_body) @body) @definition.enum
-(enum_entry . (modifiers)? . (simple_identifier) @name) @definition.constant
-(enum_entry . (modifiers)? . (simple_identifier) @name (class_body) @body) @definition.constant
+(enum_entry . (simple_identifier) @name (class_body)? @body) @definition.constant
+(enum_entry . (modifiers) . (simple_identifier) @name (class_body)? @body) @definition.constant
 (object_declaration (type_identifier) @name) @definition.class
 (object_declaration (type_identifier) @name (class_body) @body) @definition.class
 ; A companion without a name owns nothing: its members are called on the class around it.
@@ -19,7 +19,8 @@
 (class_parameter (binding_pattern_kind) (simple_identifier) @name) @definition.field
 (secondary_constructor "constructor" @name) @definition.method
 (secondary_constructor "constructor" @name "{" @body) @definition.method
-(type_alias . (modifiers)? . (type_identifier) @name) @definition.type
+(type_alias . (type_identifier) @name) @definition.type
+(type_alias . (modifiers) . (type_identifier) @name) @definition.type
 (function_declaration (simple_identifier) @name) @definition.function
 (function_declaration (simple_identifier) @name (function_body) @body) @definition.function
 (source_file (function_declaration (receiver_type [
@@ -48,6 +49,8 @@
   (variable_declaration (simple_identifier) @name)
   (multi_variable_declaration (variable_declaration (simple_identifier) @name))]) @definition.field)
 (enum_class_body (property_declaration (variable_declaration (simple_identifier) @name)) @definition.field)
+; A class under annotations is now and then read as an expression, without an error.
+(prefix_expression (annotation) (infix_expression)) @mark.expression
 (source_file [(getter) (setter)] @mark.accessor)
 (class_body [(getter) (setter)] @mark.accessor)
 (enum_class_body [(getter) (setter)] @mark.accessor)
