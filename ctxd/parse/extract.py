@@ -33,6 +33,7 @@ from ctxd.model import Import
 from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
+from ctxd.parse.csharp import CSharp
 from ctxd.parse.ecma import Ecma
 from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.families import Family, Go, Python
@@ -41,6 +42,7 @@ from ctxd.parse.haskell import Haskell
 from ctxd.parse.jvm import Java, Kotlin
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
+from ctxd.parse.lua import Lua
 from ctxd.parse.owners import adopt
 from ctxd.parse.php import Php
 from ctxd.parse.readers import READERS
@@ -57,6 +59,7 @@ __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
 
 _FAMILIES: dict[FamilyName, Family] = {
     "ruby": Ruby(),
+    "lua": Lua(),
     "php": Php(),
     "python": Python(),
     "ecma": Ecma(),
@@ -70,6 +73,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "zig": Zig(),
     "java": Java(),
     "kotlin": Kotlin(),
+    "csharp": CSharp(),
 }
 
 
