@@ -27,7 +27,7 @@ _DESCRIPTION = re.compile(rb'[ \t]*description[ \t]*=[ \t]*"((?:[^"\\\n]|\\.)*)"
 _MARKS = (b"#", b"//")
 # How the blocks of Terraform are called where they are used: what stands before the name.
 _OWNERS = {"variable": "var", "output": "output", "module": "module", "provider": "provider", "data": "data"}
-_KINDS = {"variable": "variable", "module": "module", "output": "key"}
+_KINDS = {"variable": "variable", "module": "module", "output": "variable"}
 _MAX_LINE = 2000
 
 
@@ -51,7 +51,6 @@ def read(source: bytes, _inner: Inner) -> Extracted:
         entry = _named(block, lines)
         entries.append(entry)
         if block.labels is not None and block.word == "locals":
-            entry.kind = ""
             entries += [
                 _entry("variable", inner.word, inner.row, inner.end_row, lines, "local")
                 for inner in _level(lines, depths, block.row + 1, block.end_row - 1, 1)
@@ -124,7 +123,7 @@ def _named(block: _Block, lines: Sequence[bytes]) -> Entry:
 def _entry(kind: str, name: str, row: int, end: int, lines: Sequence[bytes], owner: str | None) -> Entry:
     first = comment_above(lines, row, _MARKS)
     doc = comment_text(lines, first, row)
-    if not doc and kind in ("variable", "key"):
+    if not doc and kind == "variable":
         found = (_DESCRIPTION.match(line) for line in lines[row : min(end, row + 12) + 1])
         doc = next((match[1].decode("utf-8", "replace") for match in found if match), "")
     return Entry(kind, name, row, end, first, line_text(lines[row]), doc, owner)

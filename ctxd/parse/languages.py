@@ -87,6 +87,7 @@ LANGUAGES: tuple[Language, ...] = (
     _row("graphql", "GraphQL", "code", "graphql graphqls gql", aliases="gql", grammar="graphql", family="graphql"),
     _row("php", "PHP", "code", "php phtml php3 php4 php5 inc", runs="php", grammar="php", family="php"),
     _row("lua", "Lua", "code", "lua rockspec", runs="lua luajit", grammar="lua", family="lua"),
+    _row("r", "R", "code", "r rmd", files=".Rprofile", runs="Rscript", grammar="r", family="r"),
     # Code, as text for now.
     _row("cpp", "C++", "code", "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp txx ino", aliases="c++ cxx cplusplus"),
     _row("scala", "Scala", "code", "scala sc sbt", runs="scala"),
@@ -113,7 +114,6 @@ LANGUAGES: tuple[Language, ...] = (
     _row("crystal", "Crystal", "code", "cr"),
     _row("v", "V", "code", "vsh"),
     _row("dart", "Dart", "code", "dart", runs="dart"),
-    _row("r", "R", "code", "r rmd", files=".Rprofile", runs="Rscript"),
     _row("julia", "Julia", "code", "jl", aliases="jl", runs="julia"),
     _row("perl", "Perl", "code", "pl pm t pod psgi", aliases="pl", runs="perl", files="cpanfile"),
     _row("raku", "Raku", "code", "raku rakumod p6 pm6", aliases="perl6", runs="raku perl6"),
@@ -184,7 +184,7 @@ LANGUAGES: tuple[Language, ...] = (
     _row("prisma", "Prisma", "config", "prisma"),
     # Documents.
     _row("restructuredtext", "reStructuredText", "docs", "rst rest", aliases="rst", family="restructuredtext"),
-    _row("asciidoc", "AsciiDoc", "docs", "adoc asciidoc asc", aliases="adoc"),
+    _row("asciidoc", "AsciiDoc", "docs", "adoc asciidoc asc", aliases="adoc", family="asciidoc"),
     _row("org", "Org", "docs", "org"),
     _row("latex", "LaTeX", "docs", "tex sty cls bib ltx", aliases="tex"),
     _row("typst", "Typst", "docs", "typ"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ctxd.parse import cmake, dockerfile, hcl, jsontext, makefile, markdown, settings, yamltext
+from ctxd.parse import asciidoc, cmake, dockerfile, hcl, jsontext, makefile, markdown, restructured, settings, yamltext
 from ctxd.parse.extracted import Extracted, Inner
 from ctxd.parse.languages import Family
 
@@ -12,6 +12,8 @@ Reader = Callable[[bytes, Inner], Extracted]
 
 READERS: dict[Family, Reader] = {
     "markdown": markdown.read,
+    "restructuredtext": restructured.read,
+    "asciidoc": asciidoc.read,
     "json": jsontext.read,
     "yaml": yamltext.read,
     "toml": settings.read_toml,

@@ -33,7 +33,7 @@ class Heading(msgspec.Struct):
     text_row: int
     signature: str = ""
     owner: str = ""
-    end_row: int = 0  # the last row of the section
+    end_row: int = 0  # the last row of the section; set by a reader where no heading ends it
 
 
 class Piece(msgspec.Struct):
@@ -54,7 +54,8 @@ def split_rows(source: bytes) -> list[str]:
 
 def plain(text: str, limit: int, markup: re.Pattern[str] = _MARKUP) -> str:
     """Return text without its markup; cut first, since unclosed brackets cost their length squared."""
-    return " ".join(markup.sub(lambda m: (m.group(1) if m.re.groups else "") or "", text[: 3 * limit]).split())[:limit]
+    kept = markup.sub(lambda found: next(filter(None, found.groups()), ""), text[: 3 * limit])
+    return " ".join(kept.split())[:limit]
 
 
 class Sheet:
@@ -102,11 +103,13 @@ def sections(sheet: Sheet) -> Extracted:
     entries.sort()
     long = [sum(map(len, lines[s.line_start - 1 : s.line_end])) > LONG_BYTES for s in made]
     wanted: list[Block] = []
-    current = -1
+    around: list[int] = []
     for start, end, is_piece, index in entries:
+        while around and made[around[-1]].line_end < start:
+            around.pop()
         if not is_piece:
-            current = index
-        elif current != -1 and not long[current]:
+            around.append(index)
+        elif around and not long[around[-1]]:
             continue
         wanted.append(Block("statement" if is_piece else "section", index, start, -end, 0))
     return Extracted(symbols=made, blocks=nest(wanted, made))
@@ -145,10 +148,11 @@ def _close(sheet: Sheet) -> None:
     waiting: list[Heading] = []
     for heading in sheet.headings:
         while waiting and waiting[-1].level >= heading.level:
-            waiting.pop().end_row = heading.first_row - 1
+            last = waiting.pop()
+            last.end_row = last.end_row or heading.first_row - 1
         waiting.append(heading)
     for heading in waiting:
-        heading.end_row = len(sheet.lines) - 1
+        heading.end_row = heading.end_row or len(sheet.lines) - 1
 
 
 def _first_paragraph(heading: Heading, pieces: dict[int, Piece], sheet: Sheet) -> str:

@@ -65,11 +65,7 @@ def _document(lines: list[bytes], first: int, last: int, entries: list[Entry]) -
     names = {line.key: line for line in outer}
     is_object = {"apiVersion", "kind"} <= names.keys()
     if is_object:
-        name = _name_of(lines, outer, last)
-        kind = names["kind"].value.decode("utf-8", "replace").strip()
-        row = outer[0].row
-        end = _trim(lines, row, last)
-        entries.append(Entry("section", name or kind, row, end, signature=f"kind: {kind}, name: {name}"))
+        entries.append(_object(lines, outer, last))
     for line, end in _ends(lines, outer, last):
         if is_object and line.key in _BOILERPLATE:
             entries.append(Entry("", "", line.row, end))
@@ -143,14 +139,19 @@ def _key(lines: list[bytes], line: _Line, end: int) -> Entry:
     return Entry(kind, line.key, line.row, end, comment, line_text(lines[line.row]), doc)
 
 
-def _name_of(lines: list[bytes], outer: list[_Line], last: int) -> str:
-    """Return what a Kubernetes document is called."""
+def _object(lines: list[bytes], outer: list[_Line], last: int) -> Entry:
+    """Return a document of Kubernetes, called by its kind and, where it is written, by its name."""
+    first = outer[0].row
+    kind = next(line.value for line in outer if line.key == "kind").decode("utf-8", "replace").strip()
+    made = Entry("section", kind, first, _trim(lines, first, last), first, f"kind: {kind}")
     for line, end in _ends(lines, outer, last):
         if line.key == "metadata":
             for below in _level(lines, line.row + 1, end):
-                if below.key in ("name", "generateName"):
-                    return _unquoted(below.value)
-    return ""
+                if below.key in ("name", "generateName") and below.value:
+                    made.name, made.row = _unquoted(below.value), below.row
+                    made.signature = f"kind: {kind}, name: {made.name}"
+                    return made
+    return made
 
 
 def _unquoted(value: bytes) -> str:
