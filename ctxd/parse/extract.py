@@ -49,6 +49,7 @@ from ctxd.parse.readers import READERS
 from ctxd.parse.ruby import Ruby
 from ctxd.parse.rust import Rust
 from ctxd.parse.schemas import GraphQL, Proto
+from ctxd.parse.statistics import R
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
@@ -65,6 +66,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "ecma": Ecma(),
     "go": Go(),
     "c": C(),
+    "r": R(),
     "graphql": GraphQL(),
     "proto": Proto(),
     "haskell": Haskell(),

@@ -28,6 +28,7 @@ LANGUAGES = {
     "lua": "lua",
     "php": "php",
     "haskell": "haskell",
+    "r": "r",
     "graphql": "graphql",
     "proto": "proto",
 }
