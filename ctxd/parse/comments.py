@@ -28,7 +28,7 @@ def first_comment_row(lines: Sequence[bytes], row: int, family: Family) -> int:
                 break
             first -= 1
         elif family.block_comments and text.endswith(family.block_marks[1]):
-            opening = _block_opening(lines, first - 1, lowest, family.block_marks[0])
+            opening = _block_opening(lines, first - 1, lowest, family.block_marks)
             if opening == -1:
                 break
             first = opening
@@ -39,12 +39,15 @@ def first_comment_row(lines: Sequence[bytes], row: int, family: Family) -> int:
     return first
 
 
-def _block_opening(lines: Sequence[bytes], row: int, lowest: int, mark: bytes) -> int:
+def _block_opening(lines: Sequence[bytes], row: int, lowest: int, marks: tuple[bytes, bytes]) -> int:
     """Return the row that opens the comment closed on `row` if nothing stands before it there, else -1."""
+    closed = row
     while row >= lowest:
-        at = lines[row].rfind(mark)
+        at = lines[row].rfind(marks[0])
         if at != -1:
             return row if not lines[row][:at].strip() else -1
+        if row < closed and marks[1] in lines[row]:
+            break  # what is closed there is no comment: a long string of Lua
         row -= 1
     return -1
 

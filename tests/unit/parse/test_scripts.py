@@ -114,3 +114,38 @@ def test_a_template_with_foreign_words_keeps_its_definitions() -> None:
     assert found.note == "syntax errors"
     spans = [(s.qualified_name, s.line_start, s.line_end) for s in found.symbols]
     assert ("Policy.view", 4, 7) in spans and len(spans) == 2
+
+
+def test_what_a_lua_file_returns_is_exported() -> None:
+    """Members go with their table; other locals are the file's own."""
+    text = """\
+        local M, H = {}, {}
+        function M.open() end
+        H.helper = function() end
+        function M:close() end
+        local function inner() end
+        return M
+        """
+    found = read("lua", text)
+    assert places(found) == {"M": 1, "H": 1, "M.open": 2, "H.helper": 3, "M.close": 4, "inner": 5}
+    assert hidden(found) == {"H", "H.helper", "inner"}
+    assert [s.kind for s in found.symbols] == ["variable", "variable", "function", "function", "method", "function"]
+
+
+def test_classes_that_lua_comments_declare_are_found() -> None:
+    """Editors know them; a table of the same name is the class itself."""
+    text = """\
+        --- A plugin.
+        ---@class lazy.Plugin: lazy.Base
+        ---@field name string
+
+        ---@class Store
+        local Store = {}
+        """
+    found = read("lua", text)
+    assert [(s.kind, s.qualified_name, s.definition_line, s.doc) for s in found.symbols] == [
+        ("class", "lazy.Plugin", 2, "A plugin."),
+        ("field", "lazy.Plugin.name", 3, ""),
+        ("class", "Store", 6, ""),
+    ]
+    assert uses(found, "extends") == {("lazy", "Base")}
