@@ -27,12 +27,14 @@ Imports: names "*" with alias "" take all names of the module, "*" with an alias
 
 from __future__ import annotations
 
+import msgspec
 import tree_sitter
 
 from ctxd.model import Import
 from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
+from ctxd.parse.cpp import Cpp
 from ctxd.parse.csharp import CSharp
 from ctxd.parse.ecma import Ecma
 from ctxd.parse.extracted import Extracted, ExtractFailed
@@ -49,32 +51,38 @@ from ctxd.parse.readers import READERS
 from ctxd.parse.ruby import Ruby
 from ctxd.parse.rust import Rust
 from ctxd.parse.schemas import GraphQL, Proto
-from ctxd.parse.statistics import R
+from ctxd.parse.statistics import Julia, R
+from ctxd.parse.scala import Scala
+from ctxd.parse.shell import Shell
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
 from ctxd.parse.zig import Zig
 
-__all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
+__all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "by_lines", "extract"]
 
 
 _FAMILIES: dict[FamilyName, Family] = {
     "ruby": Ruby(),
+    "bash": Shell(),
     "lua": Lua(),
     "php": Php(),
     "python": Python(),
     "ecma": Ecma(),
     "go": Go(),
     "c": C(),
+    "julia": Julia(),
     "r": R(),
     "graphql": GraphQL(),
     "proto": Proto(),
     "haskell": Haskell(),
+    "cpp": Cpp(),
     "rust": Rust(),
     "swift": Swift(),
     "zig": Zig(),
     "java": Java(),
     "kotlin": Kotlin(),
+    "scala": Scala(),
     "csharp": CSharp(),
 }
 
@@ -86,6 +94,14 @@ def extract(language: Language, source: bytes) -> Extracted:
     if not language.grammar:
         return Extracted()
     return _by_grammar(language, source)
+
+
+def by_lines(language: Language, source: bytes, note: str) -> Extracted:
+    """Return what can be told without a grammar of a file that none is to be used on; `note` says why."""
+    if language.family == "notebook":
+        # Its outputs must not be taken for text, whatever its code did to a parser.
+        return msgspec.structs.replace(READERS["notebook"](source, lambda _, __: Extracted()), note=note)
+    return Extracted(note=note)
 
 
 def _by_grammar(language: Language, source: bytes) -> Extracted:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ctxd.parse import asciidoc, cmake, dockerfile, hcl, jsontext, makefile, markdown, restructured, settings, yamltext
+from ctxd.parse import (
+    asciidoc,
+    cmake,
+    dockerfile,
+    hcl,
+    jsontext,
+    makefile,
+    markdown,
+    notebook,
+    restructured,
+    settings,
+    yamltext,
+)
 from ctxd.parse.extracted import Extracted, Inner
 from ctxd.parse.languages import Family
 
@@ -14,6 +26,7 @@ READERS: dict[Family, Reader] = {
     "markdown": markdown.read,
     "restructuredtext": restructured.read,
     "asciidoc": asciidoc.read,
+    "notebook": notebook.read,
     "json": jsontext.read,
     "yaml": yamltext.read,
     "toml": settings.read_toml,
