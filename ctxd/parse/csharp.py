@@ -1,14 +1,13 @@
 """The C# family: visibility by modifiers, XML in doc comments, operators and indexers by name. Pure."""
 
-# ruff: noqa: ARG002
-
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ctxd.parse.families import FUNCTIONS, Family
+from ctxd.parse.families import FUNCTIONS
+from ctxd.parse.jvm import Modifiers
 from ctxd.parse.recovery import by_heads
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ _NAMED = re.compile(rb"<(?:see|seealso|paramref|typeparamref)\s+\w+=\"(?:[A-Z]:)
 _TAG = re.compile(rb"</?[A-Za-z]\w*(?:\s[^<>]*)?/?>")
 # Lines that begin a type or a member, for broken trees.
 _TYPE = re.compile(
-    rb"^[ \t]*(?:\[[^\]\n]*\][ \t]*)*(?:(?:public|protected|private|internal|static|sealed|abstract|partial|readonly|ref"
-    rb"|file|unsafe|new)[ \t]+)*(?P<kind>class|struct|interface|enum|record struct|record class|record)[ \t]+"
+    rb"^[ \t]*(?:\[[^\]\n]*\][ \t]*)*(?:(?:public|protected|private|internal|static|sealed|abstract|partial|readonly"
+    rb"|ref|file|unsafe|new)[ \t]+)*(?P<kind>class|struct|interface|enum|record struct|record class|record)[ \t]+"
     rb"(?P<name>[A-Za-z_]\w*)(?=[ \t]*(?:[:<{(;\r\n]|$|where\b))",
     re.MULTILINE,
 )
@@ -37,8 +36,13 @@ _KINDS = {b"class": "class", b"struct": "struct", b"interface": "interface", b"e
 _SUMMARY = re.compile(rb"<summary>(.*?)</summary>", re.DOTALL)
 
 
-class CSharp(Family):
+class CSharp(Modifiers):
     """What no word makes visible is seen in its assembly or its type only; members of interfaces are visible."""
+
+    built_in = frozenset(
+        """Boolean DateTime Func Guid IEnumerable Int32 Int64 String TKey TValue decimal double dynamic long nint short
+        var""".split()  # noqa: SIM905
+    )
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
         if text == "this":
@@ -53,10 +57,10 @@ class CSharp(Family):
             if not parent.exported or parent.kind in FUNCTIONS:
                 return False
             if parent.kind in ("interface", "enum"):
-                return not _HIDDEN.search(source, definition.start, definition.name_start)
+                return not _HIDDEN.search(self.modifiers(definition, source))
             if definition.kind == "field" and (parent.body == -1 or definition.start < parent.body):
                 return True  # a record's parameter
-        return bool(_SHOWN.search(source, definition.start, definition.name_start))
+        return bool(_SHOWN.search(self.modifiers(definition, source)))
 
     def mute(self, source: bytes) -> bytes:
         """Keep the first branch of every `#if`: where branches cut through statements no tree holds both."""

@@ -53,6 +53,10 @@ class Family:
     written_owner_makes_method = True
     # Macros have owners like functions.
     owned_macros = False
+    # A second value of a name is an assignment to the first, and no definition.
+    values_vary = True
+    # Types of the language itself: nobody asks who uses them.
+    built_in: frozenset[str] = frozenset()
     # What stands between a signature and the body and is of neither.
     signature_ends = " ,:="
     # How a constant's name is written where it is read.

@@ -45,6 +45,7 @@ _KOTLIN_KINDS = {b"enum class": "enum", b"class": "class", b"interface": "interf
                  b"typealias": "type", b"fun": "function", b"val": "variable", b"var": "variable"}  # fmt: skip
 # {@link Type#member label}, {@code text}; references keep their dots.
 _INLINE = re.compile(rb"\{@(?:link|linkplain|code|literal|value|inheritDoc)\b\s*([^{}]*)\}")
+_STRING = re.compile(rb"\"[^\"\n]*\"")
 _TAG = re.compile(rb"</?(?:p|code|em|i|b|tt|ul|li|a|strong|pre|br)\b[^<>]*>")
 
 
@@ -52,11 +53,21 @@ class Modifiers(Family):
     """What is common to languages whose visibility is a word before the definition."""
 
     values_own = True
+    values_vary = False
+    built_in = frozenset(
+        """A B C D E F G M N P R S T1 T2 Any AnyRef AnyVal Boolean Byte Char Double Float Int Integer Long
+        Nothing Object Short String Unit Void var""".split()  # noqa: SIM905
+    )
 
     def prose(self, comment: bytes) -> bytes:
         if b"{@" in comment:
             comment = _INLINE.sub(lambda found: found.group(1).replace(b"#", b"."), comment)
         return _TAG.sub(b"", comment) if b"<" in comment else comment
+
+    def modifiers(self, definition: Definition, source: bytes) -> bytes:
+        """Return what stands before the name, without the strings of annotations."""
+        head = source[definition.start : definition.name_start]
+        return _STRING.sub(b"", head) if b'"' in head else head
 
 
 class Java(Modifiers):
@@ -70,10 +81,10 @@ class Java(Modifiers):
             if not parent.exported or parent.kind in FUNCTIONS:
                 return False
             if parent.kind == "interface" or (definition.kind == "constant" and parent.kind == "enum"):
-                return not _HIDDEN.search(source, definition.start, definition.name_start)
+                return not _HIDDEN.search(self.modifiers(definition, source))
             if definition.kind == "field" and definition.start < parent.body:  # a record's component
                 return True
-        return bool(_SHOWN.search(source, definition.start, definition.name_start))
+        return bool(_SHOWN.search(self.modifiers(definition, source)))
 
 
 class Kotlin(Modifiers):
@@ -89,7 +100,7 @@ class Kotlin(Modifiers):
     def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
         if parent is not None and (not parent.exported or parent.kind in FUNCTIONS):
             return False
-        return not _HIDDEN.search(source, definition.start, definition.name_start)
+        return not _HIDDEN.search(self.modifiers(definition, source))
 
     def imports(self, clause: bytes) -> list[Bound]:
         found = _IMPORT.match(clause)

@@ -24,7 +24,7 @@ def adopt(found: Captured, source: bytes, family: Family) -> list[Definition]:
             _absorb_typedef(definition, stack)
         parent = _parent(definition, stack, family)
         _settle(definition, parent, source, family, found.exports)
-        if definition.kind in VALUES and (parent is None or parent.kind != "extension"):
+        if family.values_vary and definition.kind in VALUES and (parent is None or parent.kind != "extension"):
             if definition.qualified in values:
                 continue
             values.add(definition.qualified)

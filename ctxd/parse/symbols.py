@@ -117,10 +117,11 @@ def references(
 ) -> tuple[Reference, ...]:
     """Return every use with the innermost symbol around it, by place; the same use once per line."""
     named = {definition.name_start for definition in found.definitions.values()}
+    built_in = _BUILT_IN | family.built_in
     uses = [
         use
         for start, use in found.uses.items()
-        if use.kind != "type" or (start not in named and use.name not in _BUILT_IN)
+        if use.kind != "type" or (start not in named and use.name not in built_in)
     ]
     uses += _constants(found, named, source, starts, family)
     uses.sort(key=lambda use: use.start)
