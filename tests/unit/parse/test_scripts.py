@@ -149,3 +149,45 @@ def test_classes_that_lua_comments_declare_are_found() -> None:
         ("class", "Store", 6, ""),
     ]
     assert uses(found, "extends") == {("lazy", "Base")}
+
+
+def test_shell_functions_are_found_in_every_form() -> None:
+    """With and without the word, on one line, in branches, with marks in their names."""
+    text = """\
+        one() { two; }; three() { :; }
+        function four { :; }
+        function five() ( :; )
+        six-seven.eight()
+        {
+          :
+        }
+        if true; then
+          nine() { :; }
+        fi
+        cat <<'EOF'
+        never() { :; }
+        EOF
+        """
+    found = read("bash", text)
+    assert places(found) == {"one": 1, "three": 1, "four": 2, "five": 3, "six-seven.eight": 4, "nine": 9}
+
+
+def test_shell_variables_in_capitals_or_declared_are_found_outside_functions() -> None:
+    """Others are scratch; what stands before a command is for that command alone."""
+    text = "A_ONE=1\nscratch=2\nexport three=3\nFOUR=4 run_it\nf() { FIVE=5; }\n"
+    assert places(read("bash", text)) == {"A_ONE": 1, "three": 3, "f": 5}
+
+
+def test_tests_of_bats_are_found_with_their_end() -> None:
+    """To the grammar they are three commands."""
+    text = """\
+        @test "adds 'two' numbers" {
+          run add 1 2
+        }
+
+        @test 'on one line' { true; }
+        """
+    found = read("bash", text)
+    spans = [(s.kind, s.name, s.line_start, s.line_end) for s in found.symbols]
+    assert spans == [("test", "adds 'two' numbers", 1, 3), ("test", "on one line", 5, 5)]
+    assert ("", "add") in uses(found, "call")
