@@ -37,7 +37,7 @@ _JULIA_USAGE = re.compile(rb"\A\s*?\n?(?:(?: {4}|\t)[^\n]*\n)+\s*\n")
 _JULIA_EXTENDS = re.compile(rb"\.:?\(?$")
 _JULIA_HEAD = re.compile(
     rb"^(?P<indent>[ \t]*)(?:@[\w.]+[ \t]+)*(?P<kind>function|macro|(?:mutable[ \t]+)?struct|abstract[ \t]+type|module)"
-    rb"[ \t]+(?:\w+\.)*(?P<name>[^\W\d]\w*!?)",
+    rb"[ \t]+(?:\w+\.)*(?P<name>[^\W\d]\w*!?)(?![\w.])",
     re.MULTILINE,
 )
 _JULIA_KINDS = {b"function": "function", b"macro": "macro", b"struct": "struct", b"type": "type", b"module": "module"}
@@ -159,7 +159,8 @@ class Julia(Family):
             line_end = source.find(b"\n", head.end())
             line_end = line_end if line_end != -1 else len(source)
             closing = b"\n" + head["indent"] + b"end"
-            close = source.find(closing, line_end, line_end + _MAX_BODY)
+            one_line = source[head.end() : line_end].rstrip().endswith(b" end")
+            close = -1 if one_line else source.find(closing, line_end, line_end + _MAX_BODY)
             end = close + len(closing) if close != -1 else line_end
             kind = _JULIA_KINDS[head["kind"].split()[-1]]
             found.definitions[head.start("name")] = text_definition(kind, head, starts, line_end, end)
