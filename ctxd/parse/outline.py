@@ -78,7 +78,7 @@ def outline(
     ]
     return Extracted(
         symbols=symbols,
-        references=_references(symbols, mentions),
+        references=references_of(symbols, mentions),
         imports=tuple(imports),
         blocks=nest(wanted, symbols),
         note=note,
@@ -158,7 +158,8 @@ def _symbols(ordered: Sequence[Entry]) -> tuple[tuple[Symbol, ...], list[int]]:
     return tuple(made), places
 
 
-def _references(symbols: Sequence[Symbol], mentions: Sequence[Mention]) -> tuple[Reference, ...]:
+def references_of(symbols: Sequence[Symbol], mentions: Sequence[Mention]) -> tuple[Reference, ...]:
+    """Return the uses by line, each with the innermost symbol around its line."""
     made: dict[Reference, None] = {}
     stack: list[int] = []
     following = 0

@@ -14,6 +14,7 @@ from ctxd.parse import (
     markdown,
     notebook,
     restructured,
+    scripts,
     settings,
     yamltext,
 )
@@ -27,6 +28,7 @@ READERS: dict[Family, Reader] = {
     "restructuredtext": restructured.read,
     "asciidoc": asciidoc.read,
     "notebook": notebook.read,
+    "scripts": scripts.read,
     "json": jsontext.read,
     "yaml": yamltext.read,
     "toml": settings.read_toml,
