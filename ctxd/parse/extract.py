@@ -36,6 +36,7 @@ from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
 from ctxd.parse.cpp import Cpp
 from ctxd.parse.csharp import CSharp
+from ctxd.parse.dart import Dart
 from ctxd.parse.ecma import Ecma
 from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.families import Family, Go, Python
@@ -46,6 +47,7 @@ from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.lua import Lua
 from ctxd.parse.owners import adopt
+from ctxd.parse.perl import Perl
 from ctxd.parse.php import Php
 from ctxd.parse.readers import READERS
 from ctxd.parse.ruby import Ruby
@@ -64,6 +66,7 @@ __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "by_lines", "extr
 
 _FAMILIES: dict[FamilyName, Family] = {
     "ruby": Ruby(),
+    "perl": Perl(),
     "bash": Shell(),
     "lua": Lua(),
     "php": Php(),
@@ -84,6 +87,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "kotlin": Kotlin(),
     "scala": Scala(),
     "csharp": CSharp(),
+    "dart": Dart(),
 }
 
 
@@ -106,8 +110,9 @@ def by_lines(language: Language, source: bytes, note: str) -> Extracted:
 
 def _by_grammar(language: Language, source: bytes) -> Extracted:
     grammar, family = compiled(language), _FAMILIES.get(language.family) or Family()
-    root = _root(grammar, source)
-    if root.has_error and (muted := family.mute(source)) != source:
+    breaks = family.breaks(source)
+    root = _root(grammar, family.mute(source) if breaks else source)
+    if root.has_error and not breaks and (muted := family.mute(source)) != source:
         root = _root(grammar, muted)
     found = capture(grammar, root, source, family)
     lines = source.split(b"\n")

@@ -21,8 +21,8 @@ _WORDS = re.compile(r"\w+")
 _PATH = re.compile(rb"\s*([^\s,{}]+)\s*(?:\{([^{}]*)\})?(?:\s+as\s+([\w$`]+))?\s*,?")
 _SELECTOR = re.compile(rb"([\w$`*]+)(?:\s*(?:=>|\bas\b)\s*([\w$`]+))?")
 _HEAD = re.compile(
-    rb"^[ \t]*(?:@\w+(?:\([^()\n]*\))?[ \t]+)*(?:(?:private|protected)(?:\[\w+\])?[ \t]+|(?:final|sealed|abstract|implicit"
-    rb"|lazy|override|open|transparent|inline|infix|case|opaque)[ \t]+)*"
+    rb"^[ \t]*(?:@\w+(?:\([^()\n]*\))?[ \t]+)*(?:(?:private|protected)(?:\[\w+\])?[ \t]+|(?:final|sealed|abstract"
+    rb"|implicit|lazy|override|open|transparent|inline|infix|case|opaque)[ \t]+)*"
     rb"(?P<kind>class|trait|object|enum|def|type)[ \t]+(?P<name>[A-Za-z_]\w*)",
     re.MULTILINE,
 )
