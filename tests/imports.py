@@ -85,7 +85,7 @@ TABLE = (
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
     Row(
         "ctxd.config",
-        ("ctxprotocol.endpoint", ERRORS),
+        ("ctxprotocol.endpoint", "ctxprotocol.settings", ERRORS),
         "the only reader of the environment decides nothing else",
     ),
     Row("ctxd.watch", ("ctxd.watch", *LEAVES, ERRORS), ROOM, never=DATABASES),
