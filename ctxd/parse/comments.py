@@ -116,7 +116,7 @@ def without_comments(raw: bytes, family: Family) -> bytes:
 @functools.cache
 def _comments(line: tuple[bytes, ...], marks: tuple[bytes, bytes] | None) -> re.Pattern[bytes]:
     # `-->` is an operator wherever `--` is a comment.
-    pattern = rb"(?:^|\s)(?:" + b"|".join(map(re.escape, line)) + rb")(?!(?<=--)>)[^\n]*"
-    if marks:
-        pattern = rb"(?s:%b.*?%b)|" % (re.escape(marks[0]), re.escape(marks[1])) + pattern
-    return re.compile(pattern)
+    patterns = [rb"(?s:%b.*?%b)" % (re.escape(marks[0]), re.escape(marks[1]))] if marks else []
+    if line:
+        patterns.append(rb"(?:^|\s)(?:" + b"|".join(map(re.escape, line)) + rb")(?!(?<=--)>)[^\n]*")
+    return re.compile(b"|".join(patterns))

@@ -56,6 +56,7 @@ from ctxd.parse.schemas import GraphQL, Proto
 from ctxd.parse.statistics import Julia, R
 from ctxd.parse.scala import Scala
 from ctxd.parse.shell import Shell
+from ctxd.parse.ocaml import OCaml
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
@@ -74,6 +75,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "ecma": Ecma(),
     "go": Go(),
     "c": C(),
+    "ocaml": OCaml(),
     "julia": Julia(),
     "r": R(),
     "graphql": GraphQL(),

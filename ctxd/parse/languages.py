@@ -6,6 +6,7 @@ that reads it line by line). Adding one touches nothing else. This module loads 
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 import msgspec
@@ -99,6 +100,8 @@ LANGUAGES: tuple[Language, ...] = (
     _row("julia", "Julia", "code", "jl", aliases="jl", runs="julia", grammar="julia", family="julia"),
     _row("perl", "Perl", "code", "pl pm t pod psgi", aliases="pl", runs="perl", files="cpanfile", grammar="perl",
          family="perl"),
+    _row("ocaml", "OCaml", "code", "ml mll mly", aliases="ml", runs="ocaml", grammar="ocaml", family="ocaml"),
+    _row("ocaml_interface", "OCaml interface", "code", "mli", grammar="ocaml_interface", family="ocaml"),
     # Code, as text for now.
     _row("groovy", "Groovy", "code", "groovy gradle gvy", files="Jenkinsfile", runs="groovy"),
     _row("fsharp", "F#", "code", "fs fsx fsi", aliases="f# fs"),
@@ -109,7 +112,6 @@ LANGUAGES: tuple[Language, ...] = (
     _row("batch", "Batch", "code", "bat cmd", aliases="bat"),
     _row("elixir", "Elixir", "code", "ex exs heex", aliases="ex", runs="elixir", files="mix.lock"),
     _row("erlang", "Erlang", "code", "erl hrl escript", aliases="erl", runs="escript", files="rebar.config"),
-    _row("ocaml", "OCaml", "code", "ml mli mll mly", aliases="ml", runs="ocaml"),
     _row("elm", "Elm", "code", "elm"),
     _row("purescript", "PureScript", "code", "purs"),
     _row("clojure", "Clojure", "code", "clj cljs cljc edn", aliases="clj", runs="clojure bb"),
@@ -205,6 +207,18 @@ _BY_INTERPRETER = {word: language for language in LANGUAGES for word in language
 _BY_NAME = {language.name: language for language in (*LANGUAGES, TEXT)}
 
 
+_OBJECTIVE_C_LINE = re.compile(
+    rb"^[ \t]*(?:@(?:interface|protocol|class|import)[ \t]+\w+[ \t]*(?:[:;,<({]|$)|#[ \t]*import\b|NS_ASSUME_NONNULL_BEGIN)",
+    re.MULTILINE,
+)
+_CPP_LINE = re.compile(
+    rb"^[ \t]*(?:template[ \t]*<|namespace\b(?![ \t]*[=,;)])|using[ \t]+(?:namespace\b|\w+[ \t]*=|[\w:]+::)"
+    rb"|(?:enum[ \t]+)?class[ \t]+(?:\w+[ \t]+)?\w+[ \t]*(?:final[ \t]*)?(?:[:;{<]|$)|(?:public|private|protected)[ \t]*:"
+    rb"|#[ \t]*include[ \t]*<[a-z_]+>|[\w:<> \t*&]*\bstd::|#[ \t]*include[ \t]*[<\"][\w/.-]+\.(?:hpp|hh|hxx)[>\"])",
+    re.MULTILINE,
+)
+
+
 def named(name: str) -> Language:
     """Return the row with this canonical name; TEXT for a name from another version."""
     return _BY_NAME.get(name, TEXT)
@@ -222,12 +236,19 @@ def detect(path: str, head: bytes) -> Language:
     dot = name.find(".", 1)
     while dot != -1:
         if found := _BY_SUFFIX.get(name[dot:]):
-            return found
+            return _header(head) if name[dot:] == ".h" else found
         dot = name.find(".", dot + 1)
     stem = name.partition(".")[0]
     if stem != name and (found := _BY_FILENAME.get(stem)):
         return found
     return _by_content(head)
+
+
+def _header(head: bytes) -> Language:
+    """Return which of the C languages a `.h` is in: lines that only one of them has, else C."""
+    if _OBJECTIVE_C_LINE.search(head):
+        return _BY_NAME["objectivec"]
+    return _BY_NAME["cpp" if _CPP_LINE.search(head) else "c"]
 
 
 def _by_content(head: bytes) -> Language:
@@ -261,12 +282,14 @@ def _resolutions() -> dict[str, tuple[str, ...]]:
         keys.update(language.suffixes)
         for key in keys:
             table.setdefault(key, []).append(language.name)
+    for language in (*LANGUAGES, TEXT):
+        if language.name in table:
+            table[language.name] = [language.name]
     # People who say TypeScript mean both dialects; a name always means its own row first.
     for key in ("typescript", "ts"):
         table[key] = ["typescript", "tsx"]
-    for language in (*LANGUAGES, TEXT):
-        if language.name in table and language.name not in ("typescript",):
-            table[language.name] = [language.name]
+    for key in ("ocaml", "ml"):
+        table[key] = ["ocaml", "ocaml_interface"]
     return {key: tuple(names) for key, names in table.items()}
 
 

@@ -13,6 +13,7 @@ from ctxd.parse.families import VALUES
 _MAX_BODY = 100_000
 # No head is longer.
 _MAX_HEAD = 2000
+_WORD_IN_COLUMN = re.compile(rb"^(?=\w)", re.MULTILINE)
 _OPENING = re.compile(rb"[{;]|\n[ \t]*\n")
 
 
@@ -85,3 +86,27 @@ def _indented_end(source: bytes, body: int, head: bytes) -> int:
     closing = b"\n" + head[: len(head) - len(head.lstrip())] + b"}"
     close = source.find(closing, body, body + _MAX_BODY)
     return close + len(closing) if close != -1 else body + len(line)
+
+
+def by_column(
+    found: Captured, source: bytes, starts: Sequence[int], heads: re.Pattern[bytes], kinds: Mapping[bytes, str]
+) -> None:
+    """Add a definition for each line that `heads` matches and no node stood for, where the first column tells them.
+
+    The groups are those of `by_heads`. A definition ends at the last blank line before the next word in column 0.
+    """
+    known = {definition.name_start for definition in found.definitions.values()}
+    skips = sorted(found.skips)
+    for head in heads.finditer(source):
+        at = head.start("name")
+        if at in known or inside(skips, at):
+            continue
+        line_end = source.find(b"\n", head.end())
+        line_end = line_end if line_end != -1 else len(source)
+        following = _WORD_IN_COLUMN.search(source, line_end, line_end + _MAX_BODY)
+        limit = following.start() if following else line_end
+        blank = source.rfind(b"\n\n", line_end, limit)
+        end = len(source[: blank if blank != -1 else limit].rstrip())
+        body = line_end if kinds[head.group("kind")] not in VALUES else -1
+        found.definitions[at] = text_definition(kinds[head.group("kind")], head, starts, body, end)
+        found.uses.pop(at, None)

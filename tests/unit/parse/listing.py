@@ -33,6 +33,8 @@ LANGUAGES = {
     "lua": "lua",
     "php": "php",
     "haskell": "haskell",
+    "ocaml_interface": "ocaml_interface",
+    "ocaml": "ocaml",
     "julia": "julia",
     "r": "r",
     "graphql": "graphql",
