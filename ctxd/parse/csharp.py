@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.families import FUNCTIONS
 from ctxd.parse.jvm import Modifiers
-from ctxd.parse.recovery import by_heads
 
 if TYPE_CHECKING:
-    from ctxd.parse.capture import Captured, Definition
+    from ctxd.parse.capture import Definition
 
 _SHOWN = re.compile(rb"\b(?:public|protected)\b")
 _HIDDEN = re.compile(rb"\b(?:private|internal)\b")
@@ -30,9 +28,6 @@ _METHOD = re.compile(
     rb"(?P<name>[A-Za-z_]\w*)(?:<[^<>()\n]*>)?[ \t]*\(",
     re.MULTILINE,
 )
-_KINDS = {b"class": "class", b"struct": "struct", b"interface": "interface", b"enum": "enum", b"record": "class",
-          b"record struct": "struct", b"record class": "class", b"public": "method", b"protected": "method",
-          b"private": "method", b"internal": "method"}  # fmt: skip
 _SUMMARY = re.compile(rb"<summary>(.*?)</summary>", re.DOTALL)
 
 
@@ -43,6 +38,8 @@ class CSharp(Modifiers):
         """Boolean DateTime Func Guid IEnumerable Int32 Int64 String TKey TValue decimal double dynamic long nint short
         var""".split()  # noqa: SIM905
     )
+
+    heads = (_TYPE, _METHOD)
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
         if text == "this":
@@ -79,10 +76,6 @@ class CSharp(Modifiers):
                 muted_at = 0 if muted_at == depth else muted_at
                 depth = max(depth - 1, 0)
         return b"\n".join(lines)
-
-    def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        by_heads(found, source, starts, _TYPE, _KINDS)
-        by_heads(found, source, starts, _METHOD, _KINDS)
 
     def prose(self, comment: bytes) -> bytes:
         if b"<" not in comment:

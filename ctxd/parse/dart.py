@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ctxd.parse.capture import LONG_RECEIVER
 from ctxd.parse.families import FUNCTIONS, Bound, Family
 from ctxd.parse.recovery import by_heads
 
@@ -19,11 +20,16 @@ _AS = re.compile(rb"\bas\s+(\w+)")
 _SHOW = re.compile(rb"\bshow\s+([\w$]+(?:\s*,\s*[\w$]+)*)")
 _NAME = re.compile(rb"[\w$]+")
 _RECEIVER = re.compile(rb"([A-Za-z_$][\w$.]{0,58})[?!]?\.$")
-# Words before fields that the grammar does not know there.
-_UNKNOWN = re.compile(rb"(?<=\n)([ \t]+)(abstract|external)(?=[ \t]+(?:final[ \t]+)?[\w<>?,]+[ \t]+\w+;)")
+# What stands before the first variable of a statement.
+_TYPE = re.compile(rb"[A-Za-z_(][\w$<>?,.(){} ]*")
+# What the grammar does not know: a library without a name, words before fields.
+_UNKNOWN = re.compile(
+    rb"(?<=\n)[ \t]+(?:abstract|external)(?=[ \t]+(?:final[ \t]+)?[\w<>?,]+[ \t]+\w+;)|(?:^|(?<=\n))library;"
+)
 _HEAD = re.compile(
     rb"^(?:(?:abstract|sealed|base|final|interface|mixin(?=[ \t]+class))[ \t]+)*"
-    rb"(?P<kind>class|enum|mixin|extension type|extension|typedef)[ \t]+(?:const[ \t]+)?(?P<name>(?!on\b)[A-Za-z_$][\w$]*)",
+    rb"(?P<kind>class|enum|mixin|extension type|extension|typedef)[ \t]+(?:const[ \t]+)?"
+    rb"(?P<name>(?!on\b)[A-Za-z_$][\w$]*)",
     re.MULTILINE,
 )
 _KINDS = {b"class": "class", b"enum": "enum", b"mixin": "class", b"extension type": "class", b"extension": "class",
@@ -61,14 +67,19 @@ class Dart(Family):
         return made or [Bound(module, "*", "", found.start(2))]
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        """Receivers are the sibling before: of `a.b.c()` it is `.b`."""
+        """Tell receivers and the beginnings of variables by the text: in the tree they are siblings."""
         for use in found.uses.values():
-            if use.receiver and use.kind == "call":
+            if use.kind == "call" and source[use.start - 1 : use.start] == b".":
                 before = _RECEIVER.search(source, max(0, use.start - 62), use.start)
-                use.receiver = before.group(1).decode("utf-8", "replace") if before else "…"
+                use.receiver = before.group(1).decode("utf-8", "replace") if before else LONG_RECEIVER
+        for definition in found.definitions.values():
+            if definition.kind == "variable":
+                start = starts[definition.row]
+                if _TYPE.fullmatch(source, start, definition.start):
+                    definition.start = definition.head = start
 
     def mute(self, source: bytes) -> bytes:
-        return _UNKNOWN.sub(lambda found: found.group(1) + b" " * len(found.group(2)), source)
+        return _UNKNOWN.sub(lambda found: b" " * len(found.group()), source)
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         by_heads(found, source, starts, _HEAD, _KINDS)

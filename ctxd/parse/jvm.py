@@ -31,7 +31,18 @@ _CONSTRUCTOR = re.compile(rb"(?<=\n)[ \t]*(?:@\w+ )*(?:\w+ )?constructor(?=\()")
 _DELEGATE = re.compile(rb"\bby [A-Za-z_][\w.]*(?:\([^()\n]*\))?(?: as [\w.]+(?:<[^<>\n]*>)?)?(?=\s*[{,])")
 _PROPERTY = re.compile(rb"\bva[lr]\b[^()=\n]*$")
 _CLASS = re.compile(rb"\bclass\b[^{}()\n]*$")
-# A line that begins a definition.
+# Lines that begin a definition.
+_JAVA_TYPE = re.compile(
+    rb"^[ \t]*(?:@[\w.]+(?:\([^()\n]*\))?[ \t]+)*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed"
+    rb"|strictfp)[ \t]+)*(?P<kind>class|@?interface|enum|record)[ \t]+(?P<name>[A-Za-z_]\w*)"
+    rb"(?=[ \t]*(?:[<{(\r\n]|$|(?:extends|implements|permits)\b))",
+    re.MULTILINE,
+)
+_JAVA_METHOD = re.compile(
+    rb"^[ \t]*(?P<kind>public|protected|private)[ \t]+(?:<[^\n(]{1,200}>[ \t]+)?(?:(?!new\b)[\w<>,.?\[\]@]+[ \t]+){0,8}"
+    rb"(?P<name>[A-Za-z_]\w*)[ \t]*\(",
+    re.MULTILINE,
+)
 _KOTLIN_HEAD = re.compile(
     rb"^[ \t]*(?:@[\w.:]+(?:\([^()\n]*\))?[ \t]+)*(?:(?:public|private|protected|internal|open|final|abstract|sealed"
     rb"|data|value|inner|annotation|companion|expect|actual|override|suspend|inline|tailrec|operator|infix|external"
@@ -41,8 +52,13 @@ _KOTLIN_HEAD = re.compile(
     rb"(?=[ \t]*(?:[:={<(\r\n]|$|(?:by|get|private|internal|constructor)\b))",
     re.MULTILINE,
 )
-_KOTLIN_KINDS = {b"enum class": "enum", b"class": "class", b"interface": "interface", b"object": "class",
-                 b"typealias": "type", b"fun": "function", b"val": "variable", b"var": "variable"}  # fmt: skip
+_KINDS = {
+    b"class": "class", b"object": "class", b"record": "class", b"record class": "class", b"record struct": "struct",
+    b"struct": "struct", b"interface": "interface", b"@interface": "interface", b"trait": "trait", b"enum": "enum",
+    b"enum class": "enum", b"type": "type", b"typealias": "type", b"fun": "function", b"def": "function",
+    b"val": "variable", b"var": "variable", b"public": "method", b"protected": "method", b"private": "method",
+    b"internal": "method",
+}  # fmt: skip
 # {@link Type#member label}, {@code text}; references keep their dots.
 _INLINE = re.compile(rb"\{@(?:link|linkplain|code|literal|value|inheritDoc)\b\s*([^{}]*)\}")
 _STRING = re.compile(rb"\"[^\"\n]*\"")
@@ -58,6 +74,13 @@ class Modifiers(Family):
         """A B C D E F G M N P R S T1 T2 Any AnyRef AnyVal Boolean Byte Char Double Float Int Integer Long
         Nothing Object Short String Unit Void var""".split()  # noqa: SIM905
     )
+
+    # Lines that begin a definition, for broken trees; what their group `kind` says is in _KINDS.
+    heads: tuple[re.Pattern[bytes], ...] = ()
+
+    def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        for heads in self.heads:
+            by_heads(found, source, starts, heads, _KINDS)
 
     def prose(self, comment: bytes) -> bytes:
         if b"{@" in comment:
@@ -75,6 +98,7 @@ class Java(Modifiers):
 
     # Those of anonymous classes are in methods.
     method_owners = CLASSES | FUNCTIONS
+    heads = (_JAVA_TYPE, _JAVA_METHOD)
 
     def exported(self, definition: Definition, parent: Definition | None, source: bytes) -> bool:
         if parent is not None:
@@ -89,6 +113,8 @@ class Java(Modifiers):
 
 class Kotlin(Modifiers):
     """What no word hides is seen; extensions of a type parameter have no owner; accessors follow their property."""
+
+    heads = (_KOTLIN_HEAD,)
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
         return text.strip("`"), ""
@@ -125,9 +151,6 @@ class Kotlin(Modifiers):
             place = bisect_right(ends, mark.start) - 1
             if place >= 0:
                 values[place].end, values[place].end_row = mark.end, bisect_left(starts, mark.end) - 1
-
-    def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        by_heads(found, source, starts, _KOTLIN_HEAD, _KOTLIN_KINDS)
 
     def mute(self, source: bytes) -> bytes:
         """Unknown to the grammar: members that end before a bracket on their line, delegates of a class, and more."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.families import FUNCTIONS, Bound
 from ctxd.parse.jvm import Modifiers
-from ctxd.parse.recovery import by_heads
 
 if TYPE_CHECKING:
-    from ctxd.parse.capture import Captured, Definition
+    from ctxd.parse.capture import Definition
 
 _HIDDEN = re.compile(rb"\bprivate\b")
 # A type parameter is no type that could own a definition.
@@ -26,12 +24,12 @@ _HEAD = re.compile(
     rb"(?P<kind>class|trait|object|enum|def|type)[ \t]+(?P<name>[A-Za-z_]\w*)",
     re.MULTILINE,
 )
-_KINDS = {b"class": "class", b"trait": "trait", b"object": "class", b"enum": "enum", b"def": "function",
-          b"type": "type"}  # fmt: skip
 
 
 class Scala(Modifiers):
     """What is not private is seen."""
+
+    heads = (_HEAD,)
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
         if kind == "extension" and _PARAMETER.match(text):
@@ -57,9 +55,6 @@ class Scala(Modifiers):
             wild = name in ("_", "*", "given")
             made.append(Bound(module, "*" if wild else name, alias, found.end(1) - len(name.encode())))
         return made
-
-    def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        by_heads(found, source, starts, _HEAD, _KINDS)
 
 
 def _selected(module: str, found: re.Match[bytes]) -> list[Bound]:

@@ -50,20 +50,16 @@
 (extension_body (annotation) @wrapper . (_) @wrapped)
 (enum_body (annotation) @wrapper . (_) @wrapped)
 (program (annotation) @wrapper . (_) @wrapped)
-(program ["late" "external" (const_builtin) (final_builtin) (inferred_type) (type_identifier) (type_arguments)
-  (nullable_type) (function_type) (record_type)] @wrapper.line . [
-    (static_final_declaration_list) (initialized_identifier_list)
-    (final_builtin) (type_identifier) (type_arguments) (nullable_type)] @wrapped)
 (program "external" @wrapper.line . [(function_signature) (getter_signature) (setter_signature)] @wrapped)
 
 (type_identifier) @reference.type
 (new_expression (type_identifier) @reference.call . (arguments))
 (const_object_expression (type_identifier) @reference.call . (arguments))
 ((identifier) @reference.call . (selector (argument_part)))
-((_) @receiver . (selector [
+((selector [
   (unconditional_assignable_selector (identifier) @reference.call)
   (conditional_assignable_selector (identifier) @reference.call)]) . (selector (argument_part)))
-((super) @receiver . (unconditional_assignable_selector (identifier) @reference.call) . (selector (argument_part)))
+((super) . (unconditional_assignable_selector (identifier) @reference.call) . (selector (argument_part)))
 (cascade_section (cascade_selector (identifier) @reference.call) . (argument_part))
 (superclass (type_identifier) @reference.extends)
 (mixins (type_identifier) @reference.extends)
