@@ -39,6 +39,7 @@ from ctxd.parse.csharp import CSharp
 from ctxd.parse.dart import Dart
 from ctxd.parse.ecma import Ecma
 from ctxd.parse.extracted import Extracted, ExtractFailed
+from ctxd.parse.elixir import Elixir
 from ctxd.parse.families import Family, Go, Python
 from ctxd.parse.grammar import Grammar, compiled
 from ctxd.parse.haskell import Haskell
@@ -67,6 +68,7 @@ __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "by_lines", "extr
 
 _FAMILIES: dict[FamilyName, Family] = {
     "ruby": Ruby(),
+    "elixir": Elixir(),
     "perl": Perl(),
     "bash": Shell(),
     "lua": Lua(),

@@ -51,6 +51,8 @@ class Family:
     method_owners = CLASSES
     # What has its owner written is a method; else it stays the function it was.
     written_owner_makes_method = True
+    # A written owner is the whole name, whatever stands around it.
+    absolute_owners = False
     # Macros have owners like functions.
     owned_macros = False
     # A second value of a name is an assignment to the first, and no definition.
@@ -97,6 +99,10 @@ class Family:
     def imports(self, clause: bytes) -> list[Bound]:
         """Return what an import clause binds that was captured as `@import.clause`."""
         return []
+
+    def breaks(self, source: bytes) -> bool:
+        """Return whether a look tells that the tree of a source would be broken, to save the time of a first one."""
+        return False
 
     def mute(self, source: bytes) -> bytes:
         """Return the source of a broken tree with spaces for what its grammar does not know, as long as before."""

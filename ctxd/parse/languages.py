@@ -102,6 +102,8 @@ LANGUAGES: tuple[Language, ...] = (
          family="perl"),
     _row("ocaml", "OCaml", "code", "ml mll mly", aliases="ml", runs="ocaml", grammar="ocaml", family="ocaml"),
     _row("ocaml_interface", "OCaml interface", "code", "mli", grammar="ocaml_interface", family="ocaml"),
+    _row("elixir", "Elixir", "code", "ex exs", aliases="ex", runs="elixir", files="mix.lock", grammar="elixir",
+         family="elixir"),
     # Code, as text for now.
     _row("groovy", "Groovy", "code", "groovy gradle gvy", files="Jenkinsfile", runs="groovy"),
     _row("fsharp", "F#", "code", "fs fsx fsi", aliases="f# fs"),
@@ -110,7 +112,6 @@ LANGUAGES: tuple[Language, ...] = (
     _row("fish", "Fish", "code", "fish", runs="fish"),
     _row("powershell", "PowerShell", "code", "ps1 psm1 psd1", aliases="ps1 pwsh", runs="pwsh"),
     _row("batch", "Batch", "code", "bat cmd", aliases="bat"),
-    _row("elixir", "Elixir", "code", "ex exs heex", aliases="ex", runs="elixir", files="mix.lock"),
     _row("erlang", "Erlang", "code", "erl hrl escript", aliases="erl", runs="escript", files="rebar.config"),
     _row("elm", "Elm", "code", "elm"),
     _row("purescript", "PureScript", "code", "purs"),
@@ -125,7 +126,7 @@ LANGUAGES: tuple[Language, ...] = (
     _row("tcl", "Tcl", "code", "tcl tm", runs="tclsh wish expect"),
     _row("awk", "Awk", "code", "awk", runs="awk gawk mawk"),
     _row("sql", "SQL", "code", "sql psql ddl dml pgsql plsql mysql"),
-    _row("html", "HTML", "code", "html htm xhtml jinja jinja2 j2 hbs mustache ejs erb njk liquid twig",
+    _row("html", "HTML", "code", "html htm xhtml jinja jinja2 j2 hbs heex leex eex mustache ejs erb njk liquid twig",
          family="scripts"),
     _row("css", "CSS", "code", "css scss sass less styl pcss", aliases="scss sass less"),
     _row("vue", "Vue", "code", "vue", family="scripts"),
@@ -208,12 +209,14 @@ _BY_NAME = {language.name: language for language in (*LANGUAGES, TEXT)}
 
 
 _OBJECTIVE_C_LINE = re.compile(
-    rb"^[ \t]*(?:@(?:interface|protocol|class|import)[ \t]+\w+[ \t]*(?:[:;,<({]|$)|#[ \t]*import\b|NS_ASSUME_NONNULL_BEGIN)",
+    rb"^[ \t]*(?:@(?:interface|protocol|class|import)[ \t]+\w+[ \t]*(?:[:;,<({]|$)|#[ \t]*import\b"
+    rb"|NS_ASSUME_NONNULL_BEGIN)",
     re.MULTILINE,
 )
 _CPP_LINE = re.compile(
     rb"^[ \t]*(?:template[ \t]*<|namespace\b(?![ \t]*[=,;)])|using[ \t]+(?:namespace\b|\w+[ \t]*=|[\w:]+::)"
-    rb"|(?:enum[ \t]+)?class[ \t]+(?:\w+[ \t]+)?\w+[ \t]*(?:final[ \t]*)?(?:[:;{<]|$)|(?:public|private|protected)[ \t]*:"
+    rb"|(?:enum[ \t]+)?class[ \t]+(?:\w+[ \t]+)?\w+[ \t]*(?:final[ \t]*)?(?:[:;{<]|$)"
+    rb"|(?:public|private|protected)[ \t]*:"
     rb"|#[ \t]*include[ \t]*<[a-z_]+>|[\w:<> \t*&]*\bstd::|#[ \t]*include[ \t]*[<\"][\w/.-]+\.(?:hpp|hh|hxx)[>\"])",
     re.MULTILINE,
 )

@@ -28,6 +28,7 @@ LANGUAGES = {
     "dart": "dart",
     "markdown": "markdown",
     "ruby": "ruby",
+    "elixir": "elixir",
     "perl": "perl",
     "bash": "bash",
     "lua": "lua",

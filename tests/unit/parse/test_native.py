@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
+
 from ctxd.parse.chunk import cut
 from ctxd.parse.extract import Extracted, extract
-from ctxd.parse.languages import named
+from ctxd.parse.languages import detect, named
 from ctxd.parse.lines import split
+from ctxd.parse.macros import without_macros
 
 
 def read(language: str, text: str) -> Extracted:
@@ -154,3 +157,72 @@ def test_what_a_zig_function_returns_as_a_type_is_that_type() -> None:
         ("pushes", "test"),
     ]
     assert [(i.module, i.names, i.aliases) for i in found.imports] == [("std", ("*",), ("std",))]
+
+
+def test_out_of_line_members_belong_to_their_class_in_its_namespace() -> None:
+    """B025: the body is a method, told from its declaration by its lines."""
+    header = "namespace acme { class Calc { public: int add(int a, int b); }; }\n"
+    body = "namespace acme {\nint Calc::add(int a,int b){ return a + b; }\n}\nAPI_CALL int api_go(void){ return 1; }\n"
+    declared, defined = read("cpp", header), read("cpp", body)
+    assert places(declared) == {"acme": 1, "acme.Calc": 1, "acme.Calc.add": 1}
+    assert [(s.qualified_name, s.kind, s.definition_line) for s in defined.symbols] == [
+        ("acme", "module", 1),
+        ("acme.Calc.add", "method", 2),
+        ("api_go", "function", 4),
+    ]
+    assert [s.signature for s in defined.symbols[1:]] == ["int Calc::add(int a,int b)", "API_CALL int api_go(void)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class API Calc final : public Base {\n int add(int a);\n};\n",
+        "BEGIN_NAMESPACE\nclass Calc {\n int add(int a);\n};\nEND_NAMESPACE\n",
+        "class Calc {\n Q_OBJECT\npublic slots:\n LIB_API LIB_HOT int add(int a) LIB_NOEXCEPT;\n};\n",
+        "template <typename T, LIB_ENABLE_IF(is_same<T, int>::value)>\nclass Calc {\n int add(int a);\n};\n",
+        "#if A\nclass Calc : public One {\n#else\nclass Calc {\n#endif\n int add(int a);\n};\n",
+        "class Calc {\n#if A\n int add(int a) {\n#else\n int add(int b) {\n#endif\n  return 1;\n }\n};\n",
+        "class Calc {\n int add(int a) noexcept(noexcept(f())) { return x.template get<int>(); }\n};\n",
+    ],
+)
+def test_macros_and_conditions_do_not_take_a_class_from_its_members(text: str) -> None:
+    """They are blanked for the parser alone; the class and its method are found at their own lines."""
+    found = read("cpp", text)
+    assert found.note == ""
+    lines = text.splitlines()
+    assert {(s.qualified_name, s.kind) for s in found.symbols} == {("Calc", "class"), ("Calc.add", "method")}
+    assert all(s.name in lines[s.definition_line - 1] for s in found.symbols)
+
+
+def test_what_only_looks_like_a_macro_is_not_blanked() -> None:
+    """Values on a line of their own: the last tag, an argument, what is returned."""
+    text = b"enum { ONE,\n  LAST_ONE\n};\nint f() {\n  return\n    MAX_SIZE\n  + g(\n    MIN_SIZE\n  );\n}\n"
+    assert without_macros(text) == text
+
+
+@pytest.mark.parametrize(
+    "unit", [b"A_B", b"A_B(", b"A_B ", b"#if A_B\n", b"template <A_B(", b"decltype(", b"(", b"\\\n"]
+)
+def test_blanking_macros_takes_time_by_length_only(unit: bytes) -> None:
+    """100 KB of anything stay as long as they were."""
+    text = unit * (100_000 // len(unit))
+    assert len(without_macros(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        (b"/* class */\nint f(void);\nstruct s { int namespace_id; };\n", "c"),
+        (b'#ifdef __cplusplus\nextern "C" {\n#endif\nint f(void);\n', "c"),
+        (b"#pragma once\n#include <string>\n", "cpp"),
+        (b"namespace acme {\n", "cpp"),
+        (b"class API Calc final : public Base\n{\n", "cpp"),
+        (b"  template <typename T>\n", "cpp"),
+        (b"std::string name();\n", "cpp"),
+        (b"#import <UIKit/UIKit.h>\n", "objectivec"),
+        (b"@interface Foo : NSObject\n", "objectivec"),
+    ],
+)
+def test_the_language_of_a_header_is_told_by_its_lines(head: bytes, name: str) -> None:
+    """Only by what no other of the three has: in doubt it is C."""
+    assert detect("include/x.h", head).name == name
