@@ -31,6 +31,7 @@ COMMANDS = {
     "update": ("worktrees", "update", "Bring the index up to date now."),
     "forget": ("worktrees", "forget", "Detach a directory and delete its index."),
     "repos": ("worktrees", "repos", "List what is attached."),
+    "config": ("config", "config", "Show and edit your configuration file."),
     "daemon": ("daemon", "daemon", "Look at, start or stop the daemon."),
     "doctor": ("doctor", "doctor", "Check the installation and say what to do."),
 }
