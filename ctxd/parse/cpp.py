@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.c import C
-from ctxd.parse.capture import Wrapper
-from ctxd.parse.macros import has_macros, is_macros, without_macros
+from ctxd.parse.macros import has_macros, reach, without_macros
 from ctxd.parse.recovery import by_heads
 
 if TYPE_CHECKING:
@@ -24,9 +23,6 @@ _NAMES = frozenset({
 })  # fmt: skip
 _OPERATOR = re.compile(r"\boperator\b\s*")
 _SYMBOL = re.compile(r"\(\s*\)|\[\s*\]|\"\"\s*\w+|[^\w\s(]+|(?:new|delete|co_await)\b(?:\s*\[\s*\])?")
-# `int a; ///< what it is`
-_TRAILING = re.compile(rb"^([ \t]*(?://[/!]|/\*[*!]))<", re.MULTILINE)
-_BRIEF = re.compile(rb"[@\\](?:brief|short)\b[ \t]*")
 # The line that begins a type, for trees that are broken all the same.
 _HEAD = re.compile(
     rb"^[ \t]*(?:template[ \t]*<[^;{}()\n]*>[ \t]*)?(?P<kind>class|struct|union|enum[ \t]+class|enum|namespace)[ \t]+"
@@ -70,9 +66,6 @@ class Cpp(C):
         free = definition.kind in ("function", "variable") and not definition.owner
         return definition.exported and not (free and _STATIC.search(source, definition.start, definition.name_start))
 
-    def prose(self, comment: bytes) -> bytes:
-        return _BRIEF.sub(b"", _TRAILING.sub(rb"\1", comment))
-
     def breaks(self, source: bytes) -> bool:
         return has_macros(source)
 
@@ -81,7 +74,7 @@ class Cpp(C):
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         _see(found, source)
-        _reach(found, source, starts)
+        reach(found, source, starts)
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         super().recover(found, source, starts)
@@ -129,13 +122,3 @@ def _see(found: Captured, source: bytes) -> None:
             stack.append((-end, False))
         elif stack:
             stack[-1] = (stack[-1][0], source.startswith(b"public", start))
-
-
-def _reach(found: Captured, source: bytes, starts: Sequence[int]) -> None:
-    """Let what was blanked in front of a definition belong to it: `API int go(void)`."""
-    places = {definition.start: definition.row for definition in found.definitions.values()}
-    places.update((wrapper.start, wrapper.row) for wrapper in found.wrappers.values())
-    for start, row in places.items():
-        before = source[starts[row] : start]
-        if start not in found.wrappers and before.strip() and is_macros(before):
-            found.wrappers[start] = Wrapper(start - len(before.lstrip()), row, "")

@@ -47,6 +47,7 @@ from ctxd.parse.jvm import Java, Kotlin
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.lua import Lua
+from ctxd.parse.objectivec import ObjectiveC
 from ctxd.parse.owners import adopt
 from ctxd.parse.perl import Perl
 from ctxd.parse.php import Php
@@ -84,6 +85,7 @@ _FAMILIES: dict[FamilyName, Family] = {
     "proto": Proto(),
     "haskell": Haskell(),
     "cpp": Cpp(),
+    "objectivec": ObjectiveC(),
     "rust": Rust(),
     "swift": Swift(),
     "zig": Zig(),

@@ -6,10 +6,11 @@ that reads it line by line). Adding one touches nothing else. This module loads 
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 import msgspec
+
+from ctxd.parse.headers import dialect
 
 Content = Literal["code", "docs", "config", "text"]
 # The name of a set of hooks in extract.py ("" = none needed); a test holds that each exists.
@@ -77,6 +78,7 @@ LANGUAGES: tuple[Language, ...] = (
          grammar="cpp", family="cpp"),
     _row("cuda", "CUDA", "code", "cu cuh", grammar="cuda", family="cpp"),
     _row("rust", "Rust", "code", "rs", aliases="rs", runs="rust-script", grammar="rust", family="rust"),
+    _row("objectivec", "Objective-C", "code", "m mm", aliases="objc objective-c", grammar="objc", family="objectivec"),
     _row("swift", "Swift", "code", "swift", runs="swift", grammar="swift", family="swift"),
     _row("zig", "Zig", "code", "zig zon", grammar="zig", family="zig"),
     _row("java", "Java", "code", "java", grammar="java", family="java"),
@@ -108,7 +110,6 @@ LANGUAGES: tuple[Language, ...] = (
     _row("groovy", "Groovy", "code", "groovy gradle gvy", files="Jenkinsfile", runs="groovy"),
     _row("fsharp", "F#", "code", "fs fsx fsi", aliases="f# fs"),
     _row("visualbasic", "Visual Basic", "code", "vb bas vbs", aliases="vb"),
-    _row("objectivec", "Objective-C", "code", "m mm", aliases="objc objective-c"),
     _row("fish", "Fish", "code", "fish", runs="fish"),
     _row("powershell", "PowerShell", "code", "ps1 psm1 psd1", aliases="ps1 pwsh", runs="pwsh"),
     _row("batch", "Batch", "code", "bat cmd", aliases="bat"),
@@ -208,20 +209,6 @@ _BY_INTERPRETER = {word: language for language in LANGUAGES for word in language
 _BY_NAME = {language.name: language for language in (*LANGUAGES, TEXT)}
 
 
-_OBJECTIVE_C_LINE = re.compile(
-    rb"^[ \t]*(?:@(?:interface|protocol|class|import)[ \t]+\w+[ \t]*(?:[:;,<({]|$)|#[ \t]*import\b"
-    rb"|NS_ASSUME_NONNULL_BEGIN)",
-    re.MULTILINE,
-)
-_CPP_LINE = re.compile(
-    rb"^[ \t]*(?:template[ \t]*<|namespace\b(?![ \t]*[=,;)])|using[ \t]+(?:namespace\b|\w+[ \t]*=|[\w:]+::)"
-    rb"|(?:enum[ \t]+)?class[ \t]+(?:\w+[ \t]+)?\w+[ \t]*(?:final[ \t]*)?(?:[:;{<]|$)"
-    rb"|(?:public|private|protected)[ \t]*:"
-    rb"|#[ \t]*include[ \t]*<[a-z_]+>|[\w:<> \t*&]*\bstd::|#[ \t]*include[ \t]*[<\"][\w/.-]+\.(?:hpp|hh|hxx)[>\"])",
-    re.MULTILINE,
-)
-
-
 def named(name: str) -> Language:
     """Return the row with this canonical name; TEXT for a name from another version."""
     return _BY_NAME.get(name, TEXT)
@@ -239,19 +226,12 @@ def detect(path: str, head: bytes) -> Language:
     dot = name.find(".", 1)
     while dot != -1:
         if found := _BY_SUFFIX.get(name[dot:]):
-            return _header(head) if name[dot:] == ".h" else found
+            return _BY_NAME[dialect(head)] if name[dot:] == ".h" else found
         dot = name.find(".", dot + 1)
     stem = name.partition(".")[0]
     if stem != name and (found := _BY_FILENAME.get(stem)):
         return found
     return _by_content(head)
-
-
-def _header(head: bytes) -> Language:
-    """Return which of the C languages a `.h` is in: lines that only one of them has, else C."""
-    if _OBJECTIVE_C_LINE.search(head):
-        return _BY_NAME["objectivec"]
-    return _BY_NAME["cpp" if _CPP_LINE.search(head) else "c"]
 
 
 def _by_content(head: bytes) -> Language:

@@ -7,6 +7,9 @@ reference at most, while a class behind `class API Name final : Base` or inside 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+
+from ctxd.parse.capture import Captured, Wrapper
 
 # A name that is written as a macro, with arguments that nest twice. All is possessive: nothing is read twice.
 _ARGUMENTS = rb"(?:\((?>[^()\n]|\((?>[^()\n]|\([^()\n]*\))*\))*\))"
@@ -46,7 +49,9 @@ _CONDITION = re.compile(
 )
 # Each level counts the braces below it once more.
 _MAX_DEPTH = 50
-_ONLY = re.compile(rb"[ \t]*+(?>(?:[A-Z][A-Z0-9_]++|__\w++)" + _ARGUMENTS + rb"?[ \t]++)++")
+_ONLY = re.compile(rb"[ \t]*+(?>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__\w++)" + _ARGUMENTS + rb"?\s++)++")
+# Macros that open or close a region, or stand for members.
+_NOT_OF_NEXT = re.compile(rb"BEGIN|END\b|_END|NAMESPACE|OBJECT|PUSH|POP|DISABLE|ENABLE_WARN|PRAGMA|DECLARE|DEFINE")
 # What follows and precedes a macro in a declaration.
 _WORD = re.compile(rb"[A-Za-z_]")
 _NEXT = re.compile(rb"[A-Za-z_~:*&]")
@@ -62,9 +67,26 @@ def has_macros(source: bytes) -> bool:
     return _SIGHT.search(source) is not None
 
 
-def is_macros(text: bytes) -> bool:
-    """Return whether a text in front of a declaration is nothing but macros."""
-    return _ONLY.fullmatch(text) is not None
+def reach(found: Captured, source: bytes, starts: Sequence[int]) -> None:
+    """Let macros in front of a definition, on its line or on lines of their own, belong to it: `API int go(void)`."""
+    places = {definition.start: definition.row for definition in found.definitions.values()}
+    places.update((wrapper.start, wrapper.row) for wrapper in found.wrappers.values())
+    for start, row in places.items():
+        if start in found.wrappers:
+            continue
+        first, begin = row, start
+        before = source[starts[row] : start]
+        if before.strip():
+            if not _ONLY.fullmatch(before):
+                continue
+            begin -= len(before.lstrip())
+        while first and (line := source[starts[first - 1] : starts[first]]) and _ONLY.fullmatch(line):
+            if _NOT_OF_NEXT.search(line):
+                break
+            first -= 1
+            begin = starts[first] + len(line) - len(line.lstrip())
+        if begin < start:
+            found.wrappers[start] = Wrapper(begin, first, "")
 
 
 def without_macros(source: bytes) -> bytes:

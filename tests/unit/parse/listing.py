@@ -18,6 +18,7 @@ LANGUAGES = {
     "go": "go",
     "c": "c",
     "cpp": "cpp",
+    "objectivec": "objectivec",
     "rust": "rust",
     "swift": "swift",
     "zig": "zig",

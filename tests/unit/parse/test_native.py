@@ -226,3 +226,78 @@ def test_blanking_macros_takes_time_by_length_only(unit: bytes) -> None:
 def test_the_language_of_a_header_is_told_by_its_lines(head: bytes, name: str) -> None:
     """Only by what no other of the three has: in doubt it is C."""
     assert detect("include/x.h", head).name == name
+
+
+def test_categories_add_to_the_class_they_name() -> None:
+    """And a method is named by the first word of its selector, in the interface and where its body is."""
+    text = """\
+        NS_ASSUME_NONNULL_BEGIN
+        typedef NS_ENUM(NSInteger, Kind) { KindNone };
+        API_AVAILABLE(ios(9.0))
+        @interface Foo : NSObject
+        - (instancetype)initWithA:(int)a other:(id)b NS_DESIGNATED_INITIALIZER;
+        @end
+        @interface Foo ()
+        @property (nonatomic, copy) NSString *secret;
+        @end
+        @implementation Foo (Cat)
+        - (void)purr:(id)sender FOO_API(ios(10), macosx(10.12)) { [sender meow:1 loud:YES]; }
+        @end
+        """
+    found = read("objectivec", text)
+    assert found.note == ""
+    assert places(found) == {
+        "Kind": 2,
+        "Kind.KindNone": 2,
+        "Foo": 4,
+        "Foo.initWithA": 5,
+        "Foo.secret": 8,
+        "Foo.purr": 11,
+    }
+    assert [(r.name, r.receiver) for r in found.references if r.kind == "call"] == [("meow", "sender")]
+
+
+def test_objective_c_that_its_grammar_does_not_take_is_found_by_its_lines() -> None:
+    """C++ in it, for one."""
+    text = "@implementation Foo\n- (void)bar {\n  std::vector<int> v{1}; auto f = [&](int a) -> A { };\n}\n@end\n"
+    assert {(s.name, s.definition_line) for s in read("objectivec", text).symbols} >= {("Foo", 1), ("bar", 2)}
+
+
+@pytest.mark.parametrize("language", ["rust", "cpp", "cuda", "swift", "zig", "objectivec"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"",
+        b"\n",
+        b"\x00",
+        b"#",
+        b"/*",
+        b'"',
+        b"\xff\xfe",
+        b"}" * 50,
+        b"<" * 3000,
+        b"(" * 5000,
+        b"{" * 5000,
+        b"[" * 5000,
+    ],
+)
+def test_odd_files_are_read(language: str, source: bytes) -> None:
+    """Empty, cut off, too deep, or no text at all."""
+    assert extract(named(language), source).imports == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("rust", "fn f() { let x = " + "(" * 3000 + "1" + ")" * 3000 + "; }\nfn after() {}\n"),
+        ("rust", "mod a {" * 500 + "}" * 500 + "\nfn after() {}\n"),
+        ("cpp", "namespace a {" * 500 + "}" * 500 + "\nvoid after() {}\n"),
+        ("cpp", "int x = " + "f<" * 1500 + "1" + ">()" * 1500 + ";\nvoid after() {}\n"),
+        ("swift", "struct A {" * 500 + "}" * 500 + "\nfunc after() {}\n"),
+        ("zig", "const A = struct {" * 300 + "};" * 300 + "\nfn after() void {}\n"),
+        ("objectivec", "void f(void) { " + "[" * 1000 + "a b" + " c]" * 1000 + "; }\nvoid after(void) {}\n"),
+    ],
+)
+def test_deep_files_end_no_walk(language: str, text: str) -> None:
+    """Nothing recurses over the tree."""
+    assert "after" in places(read(language, text))
