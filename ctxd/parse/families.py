@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\'|"|\')')
 # An extension owns what stands in it and is no symbol of its own.
 CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type", "extension"})
+# No text in UTF-8 holds it: for languages whose query sees every constant.
+NEVER = re.compile(rb"\xff\xff")
 FUNCTIONS = frozenset({"function", "method", "test"})
 # They hold no definitions but functions, and inside a function they are locals.
 VALUES = frozenset({"variable", "constant", "field"})

@@ -84,6 +84,8 @@ def _parent(definition: Definition, stack: list[Definition], family: Family) -> 
     if kind == "macro" and not family.owned_macros:
         return None
     if definition.owner:
+        if family.absolute_owners:
+            return None
         # What is written may stand in a namespace.
         return next((outer for outer in reversed(stack) if outer.kind == "module"), None)
     nearest: Definition | None = None

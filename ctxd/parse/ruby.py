@@ -12,7 +12,7 @@ import msgspec
 
 from ctxd.parse.attributes import attach
 from ctxd.parse.capture import Mark, Use
-from ctxd.parse.families import CLASSES, FUNCTIONS, Family, is_constant
+from ctxd.parse.families import CLASSES, FUNCTIONS, NEVER, Family, is_constant
 
 if TYPE_CHECKING:
     from ctxd.parse.capture import Captured, Definition
@@ -56,7 +56,7 @@ class Ruby(Family):
     method_owners = CLASSES | {"module"}
     signature_ends = " ,:=;"
     # The query sees every constant.
-    constants = re.compile(rb"(?!)")
+    constants = NEVER
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
         if kind == "test":

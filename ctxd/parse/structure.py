@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LONG_BYTES = 1200
 MAX_DEPTH = 12
 # They belong to what follows them.
-_COMMENTS = ("comment", "haddock", "attribute_item")
+_COMMENTS = ("comment", "haddock", "pod", "attribute_item")
 # Nodes that begin with their first statement and not with a bracket or a keyword.
 _BARE = frozenset({"block", "body_statement", "statement_list", "declarations", "document", "ERROR"})
 # Nodes that hold the whole of a file below its header: their children are the top.

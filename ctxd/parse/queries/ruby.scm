@@ -10,9 +10,8 @@
 (module name: (scope_resolution scope: (_)? @owner name: (constant) @name) body: (_)? @body "end" @body)
   @definition.module
 (method name: (_) @name body: (_)? @body "end"? @body) @definition.method
+(singleton_method object: (_) @owner name: (_) @name body: (_)? @body "end"? @body) @definition.method
 (singleton_method object: (self) name: (_) @name body: (_)? @body "end"? @body) @definition.method
-(singleton_method object: [(constant) (identifier) (scope_resolution)] @owner name: (_) @name
-  body: (_)? @body "end"? @body) @definition.method
 (assignment left: (constant) @name right: (call
   receiver: (constant) @_maker method: (identifier) @_new block: (_)? @body)
   (#any-of? @_maker "Class" "Data" "Module" "Struct")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
+
 from ctxd.parse.extract import Extracted, extract
 from ctxd.parse.languages import detect, named
 
@@ -191,3 +193,118 @@ def test_tests_of_bats_are_found_with_their_end() -> None:
     spans = [(s.kind, s.name, s.line_start, s.line_end) for s in found.symbols]
     assert spans == [("test", "adds 'two' numbers", 1, 3), ("test", "on one line", 5, 5)]
     assert ("", "add") in uses(found, "call")
+
+
+def test_a_perl_package_reaches_to_the_next_one_and_names_are_absolute() -> None:
+    """What follows `__END__` is no code."""
+    text = """\
+        package Shop::Order;
+        sub run { 1 }
+        sub Other::sub_of_another { 1 }
+        package Shop::Line;
+        sub run { 2 }
+        __END__
+        sub never { 1 }
+        """
+    found = read("perl", text)
+    spans = {s.qualified_name: (s.line_start, s.line_end) for s in found.symbols}
+    assert spans == {
+        "Shop.Order": (1, 3),
+        "Shop.Order.run": (2, 2),
+        "Other.sub_of_another": (3, 3),
+        "Shop.Line": (4, 5),
+        "Shop.Line.run": (5, 5),
+    }
+
+
+def test_documentation_of_a_perl_function_is_found_above_it_and_at_the_end() -> None:
+    """A heading above is part of the definition; the examples are not its first words."""
+    text = """\
+        =head2 first
+
+            first(1);
+
+        Does the C<first> thing.
+
+        =cut
+
+        sub first { 1 }
+        sub second { 2 }
+
+        =head2 second
+
+        Does the second.
+
+        =cut
+        """
+    found = read("perl", text)
+    assert [(s.name, s.line_start, s.definition_line, s.doc) for s in found.symbols] == [
+        ("first", 1, 9, "Does the first thing."),
+        ("second", 10, 10, "Does the second."),
+    ]
+
+
+def test_a_perl_declaration_without_a_body_swallows_nothing() -> None:
+    """The grammar takes the rest of the file for its body."""
+    text = "sub proto($$);\nsub after { 1 }\npackage P;\nsub last_one { 2 }\n"
+    assert places(read("perl", text)) == {"after": 2, "P": 3, "P.last_one": 4}
+
+
+def test_clauses_of_an_elixir_function_are_one_symbol_with_its_attributes() -> None:
+    """Another number of parameters is another function."""
+    text = """\
+        defmodule A do
+          @doc "Runs."
+          @spec run(integer, integer) :: integer
+          def run(a, b \\\\ 1)
+          def run(0, b), do: b
+          # Otherwise.
+          def run(a, b), do: go(a, b)
+
+          def run(a), do: a
+          defp go(a, b), do: a + b
+        end
+        """
+    found = read("elixir", text)
+    spans = [(s.qualified_name, s.line_start, s.line_end, s.definition_line, s.doc) for s in found.symbols]
+    assert spans == [
+        ("A", 1, 11, 1, ""),
+        ("A.run", 2, 7, 4, "Runs."),
+        ("A.run", 9, 9, 9, ""),
+        ("A.go", 10, 10, 10, ""),
+    ]
+    assert found.symbols[1].signature == "def run(a, b \\\\ 1)"
+    assert hidden(found) == {"A.go"}
+    assert uses(found, "call") == {("", "go")}
+
+
+def test_elixir_aliases_bind_the_module_under_its_last_name() -> None:
+    """Several in braces, and under another name."""
+    found = read("elixir", "alias Shop.{Order, Store.Line}\nalias Shop.Money, as: Cash\nimport Q, only: [from: 2]\n")
+    assert [(i.module, i.line, i.names, i.aliases) for i in found.imports] == [
+        ("Shop.Order", 1, ("*",), ("Order",)),
+        ("Shop.Store.Line", 1, ("*",), ("Line",)),
+        ("Shop.Money", 2, ("*",), ("Cash",)),
+        ("Q", 3, ("from",), ("",)),
+    ]
+
+
+@pytest.mark.parametrize("language", ["ruby", "php", "lua", "bash", "perl", "elixir"])
+def test_no_nesting_and_no_noise_ends_the_worker(language: str) -> None:
+    """B013: deep brackets, cut-off files, words without sense."""
+    openings = {
+        "php": "<?php $x = ",
+        "bash": "x() ",
+        "elixir": "x = ",
+        "lua": "x = ",
+        "ruby": "x = ",
+        "perl": "my $x = ",
+    }
+    bracket = "{" if language in ("bash", "lua") else "["
+    text = openings[language] + bracket * 5000
+    extract(named(language), text.encode())
+    blocks = {"php": "function f() {\n", "bash": "f() {\n", "elixir": "defmodule A do\n", "lua": "function f()\n"}
+    nested = blocks.get(language, "class A\n" if language == "ruby" else "sub f {\n") * 2000
+    extract(named(language), ("<?php\n" if language == "php" else "").encode() + nested.encode())
+    noise = bytes(range(32, 127)) * 200 + "é→".encode() * 50
+    extract(named(language), noise)
