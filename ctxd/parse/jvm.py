@@ -59,6 +59,9 @@ _KINDS = {
     b"val": "variable", b"var": "variable", b"public": "method", b"protected": "method", b"private": "method",
     b"internal": "method",
 }  # fmt: skip
+# The scanner ends the process when strings nest 1024 deep.
+_MAX_TEMPLATES = 900
+_BRACKET = re.compile(rb"\$\{|[{}]")
 # {@link Type#member label}, {@code text}; references keep their dots.
 _INLINE = re.compile(rb"\{@(?:link|linkplain|code|literal|value|inheritDoc)\b\s*([^{}]*)\}")
 _STRING = re.compile(rb"\"[^\"\n]*\"")
@@ -128,6 +131,22 @@ class Kotlin(Modifiers):
             return False
         return not _HIDDEN.search(self.modifiers(definition, source))
 
+    def breaks(self, source: bytes) -> bool:
+        """Return whether string templates nest deeper than the scanner's assertion allows."""
+        if source.count(b"${") < _MAX_TEMPLATES:
+            return False
+        stack: list[bool] = []
+        depth = 0
+        for bracket in _BRACKET.finditer(source):
+            if bracket.group() != b"}":
+                stack.append(bracket.group() == b"${")
+                depth += stack[-1]
+                if depth == _MAX_TEMPLATES:
+                    return True
+            elif stack:
+                depth -= stack.pop()
+        return False
+
     def imports(self, clause: bytes) -> list[Bound]:
         found = _IMPORT.match(clause)
         if found is None:
@@ -154,6 +173,8 @@ class Kotlin(Modifiers):
 
     def mute(self, source: bytes) -> bytes:
         """Unknown to the grammar: members that end before a bracket on their line, delegates of a class, and more."""
+        if self.breaks(source):
+            source = source.replace(b"${", b"  ")
         lines = source.split(b"\n")
         for row, line in enumerate(lines):
             if b" }" in line and _MEMBER.search(line):
