@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ctxd.parse.c import C
 from ctxd.parse.macros import has_macros, reach, without_macros
-from ctxd.parse.recovery import by_heads
+from ctxd.parse.recovery import by_heads, indented_end, inside, text_definition
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -28,6 +28,12 @@ _HEAD = re.compile(
     rb"^[ \t]*(?:template[ \t]*<[^;{}()\n]*>[ \t]*)?(?P<kind>class|struct|union|enum[ \t]+class|enum|namespace)[ \t]+"
     rb"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+(?=[A-Za-z_]))?(?P<name>[A-Za-z_]\w*)"
     rb"(?=[ \t]*(?:final\b[ \t]*)?(?::[^;(){}]{0,400})?\{)",
+    re.MULTILINE,
+)
+# A test of googletest, Catch, doctest or Boost.
+_TEST = re.compile(
+    rb"^[ \t]*(?P<kind>(?:TYPED_)?TEST(?:_[A-Z]+)*|SCENARIO|(?:BOOST|DOCTEST)_[A-Z_]*TEST_CASE)[ \t]*\(\s*"
+    rb"(?:(?P<suite>\w+)\s*,\s*)?(?P<name>\w+|\"(?:[^\"\\\n]|\\.)*\")[^(){};]*\)\s*\{",
     re.MULTILINE,
 )
 _KINDS = {b"class": "class", b"struct": "struct", b"union": "struct", b"enum": "enum", b"enum class": "enum",
@@ -73,12 +79,28 @@ class Cpp(C):
         return without_macros(source)
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        _test(found, source, starts)
         _see(found, source)
         reach(found, source, starts)
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         super().recover(found, source, starts)
         by_heads(found, source, starts, _HEAD, _KINDS)
+
+
+def _test(found: Captured, source: bytes, starts: Sequence[int]) -> None:
+    """Take tests that macros begin for what they are: to the grammar they are functions named TEST, or calls."""
+    skips = sorted(found.skips)
+    for head in _TEST.finditer(source):
+        if inside(skips, head.start("kind")):
+            continue
+        body = head.end() - 1
+        definition = text_definition("test", head, starts, body, indented_end(source, body, head.group()))
+        suite, name = head.group("suite"), definition.name.strip('"')
+        definition.name = f"{suite.decode()}.{name}" if suite else name
+        definition.start = definition.head = head.start("kind")
+        found.definitions.pop(head.start("kind"), None)
+        found.definitions[head.start("name")] = definition
 
 
 def _scopes(text: str) -> list[str]:

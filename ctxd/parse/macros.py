@@ -145,6 +145,8 @@ def _lone(match: re.Match[bytes]) -> bytes:
     comment = line.startswith(b"//") or line.endswith(b"*/")
     if before >= 0 and not comment and (text[before] in _BEFORE or text.startswith(b"return", max(before - 5, 0))):
         return match.group()
+    if text[after : after + 1] == b"{" and match.group().rstrip().endswith(b")"):
+        return match.group()  # the head of a test
     if after < len(text) and text[after] in _AFTER and not match.group().rstrip().endswith((b";", b":")):
         return match.group()
     return _blank(match)

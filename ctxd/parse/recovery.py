@@ -68,7 +68,7 @@ def by_heads(
         opening = _OPENING.search(source, head.end(), head.end() + _MAX_HEAD)
         body = opening.start() if opening is not None and opening.group() == b"{" else -1
         if body != -1:
-            end = _indented_end(source, body, head.group())
+            end = indented_end(source, body, head.group())
         else:
             end = opening.end() if opening is not None and opening.group() == b";" else source.find(b"\n", at)
         definition = text_definition(kind, head, starts, body if kind not in VALUES else -1, max(end, head.end()))
@@ -78,7 +78,9 @@ def by_heads(
         found.uses.pop(at, None)
 
 
-def _indented_end(source: bytes, body: int, head: bytes) -> int:
+def indented_end(source: bytes, body: int, head: bytes) -> int:
+    """Return the end of a body that begins at `body`: its line when it closes there, else the next `}` as deep as the
+    text of its head."""
     line_end = source.find(b"\n", body)
     line = source[body : line_end if line_end != -1 else len(source)]
     if line.count(b"{") == line.count(b"}"):

@@ -301,3 +301,24 @@ def test_odd_files_are_read(language: str, source: bytes) -> None:
 def test_deep_files_end_no_walk(language: str, text: str) -> None:
     """Nothing recurses over the tree."""
     assert "after" in places(read(language, text))
+
+
+def test_tests_of_cpp_are_named_by_their_macros_arguments() -> None:
+    """Not all of them TEST."""
+    text = """\
+        TEST(math_test, adds) { EXPECT_EQ(add(1, 2), 3); }
+        TEST_F(Fixture, Works)
+        {
+          run();
+        }
+        TEST_CASE("strings are joined", "[text]")
+        {
+          join();
+        }
+        // TEST(no, test) {
+        """
+    assert [(s.name, s.kind, s.line_start, s.line_end) for s in read("cpp", text).symbols] == [
+        ("math_test.adds", "test", 1, 1),
+        ("Fixture.Works", "test", 2, 5),
+        ("strings are joined", "test", 6, 9),
+    ]
