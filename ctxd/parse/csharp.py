@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.families import FUNCTIONS
 from ctxd.parse.jvm import Modifiers
 
 if TYPE_CHECKING:
-    from ctxd.parse.capture import Definition
+    from ctxd.parse.capture import Captured, Definition
 
 _SHOWN = re.compile(rb"\b(?:public|protected)\b")
 _HIDDEN = re.compile(rb"\b(?:private|internal)\b")
@@ -76,6 +77,10 @@ class CSharp(Modifiers):
                 muted_at = 0 if muted_at == depth else muted_at
                 depth = max(depth - 1, 0)
         return b"\n".join(lines)
+
+    def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        if b"#el" in source:  # branches that `mute` took out of a broken tree
+            self.recover(found, source, starts)
 
     def prose(self, comment: bytes) -> bytes:
         if b"<" not in comment:
