@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.attributes import adjacent, attach
+from ctxd.parse.capture import Mark
 from ctxd.parse.families import CLASSES, FUNCTIONS, NEVER, Bound, Family
 
 if TYPE_CHECKING:
-    from ctxd.parse.capture import Captured, Definition, Mark
+    from ctxd.parse.capture import Captured, Definition
 
 _HIDDEN = (b"defp ", b"defp(", b"defmacrop", b"defguardp", b"@typep")
 _TEXT = re.compile(rb"@\w+\s+(?:~[sS])?(\"\"\"|'''|\")")
@@ -99,13 +100,24 @@ class Elixir(Family):
         for definition, marks in attach(ordered, attributes, source):
             for mark in marks:
                 definition.doc = definition.doc or _text(mark, source)
-        modules = [d for d in ordered if d.kind in ("module", "interface")]
-        for mark in found.marks:
-            if mark.kind == "moduledoc":
-                around = [d for d in modules if d.start < mark.start < d.end]
-                if around:
-                    around[-1].doc = around[-1].doc or _text(mark, source)
+        _document_modules(found, ordered, source)
         _join(found, source)
+
+
+def _document_modules(found: Captured, ordered: Sequence[Definition], source: bytes) -> None:
+    """Give each `@moduledoc` to the innermost module around it."""
+    events: list[Definition | Mark] = [d for d in ordered if d.kind in ("module", "interface")]
+    events += [mark for mark in found.marks if mark.kind == "moduledoc"]
+    events.sort(key=lambda event: event.start)
+    stack: list[Definition] = []
+    for event in events:
+        while stack and stack[-1].end <= event.start:
+            stack.pop()
+        if isinstance(event, Mark):
+            if stack:
+                stack[-1].doc = stack[-1].doc or _text(event, source)
+        else:
+            stack.append(event)
 
 
 def _text(mark: Mark, source: bytes) -> bytes:

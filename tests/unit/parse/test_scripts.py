@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from ctxd.parse.encodings import decode
 from ctxd.parse.extract import Extracted, extract
 from ctxd.parse.languages import detect, named
 
@@ -78,6 +79,13 @@ def test_a_path_to_a_class_is_one_use_of_the_class() -> None:
     found = read("ruby", "raise Shop::Order::Missing unless Shop::LIMIT\n")
     assert uses(found, "type") == {("Shop::Order", "Missing")}
     assert uses(found, "constant") == {("Shop", "LIMIT")}
+
+
+def test_a_ruby_file_in_shift_jis_is_read_and_its_encoding_line_is_no_doc() -> None:
+    """B010."""
+    raw = "# encoding: Shift_JIS\n# 日本語\ndef sjis_fn\n  1\nend\n".encode("shift_jis")
+    symbol = extract(named("ruby"), decode(raw).text.encode()).symbols[0]
+    assert (symbol.name, symbol.definition_line, symbol.line_end, symbol.doc) == ("sjis_fn", 3, 5, "日本語")
 
 
 def test_templates_are_not_ruby() -> None:
