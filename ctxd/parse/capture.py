@@ -213,7 +213,7 @@ def _import(found: Captured, captures: Captures, node: tree_sitter.Node, source:
     key = modules[0].start_byte if modules else node.start_byte
     known = found.imports.get(key)
     if known is None:
-        module = _joined(modules, source).strip("\"'`<> \t\r") if modules else ""
+        module = _text(modules[0], source).strip("\"'`<> \t\r") if modules else ""
         known = found.imports[key] = Imported(module, node.start_point[0], _last_row(node), [], [])
     name, alias, bound = "", "", None
     if names := captures.get("import.name"):
