@@ -144,9 +144,7 @@ def references(
     return tuple(made)
 
 
-def _constants(
-    found: Captured, named: set[int], source: bytes, starts: Sequence[int], family: Family
-) -> list[Use]:
+def _constants(found: Captured, named: set[int], source: bytes, starts: Sequence[int], family: Family) -> list[Use]:
     """Return the reads of UPPER_CASE names outside comments and strings, by one scan of the bytes."""
     skips, uses = sorted(found.skips), found.uses
     made: list[Use] = []
