@@ -106,6 +106,7 @@ LANGUAGES: tuple[Language, ...] = (
     _row("ocaml_interface", "OCaml interface", "code", "mli", grammar="ocaml_interface", family="ocaml"),
     _row("elixir", "Elixir", "code", "ex exs", aliases="ex", runs="elixir", files="mix.lock", grammar="elixir",
          family="elixir"),
+    _row("sql", "SQL", "code", "sql psql ddl dml pgsql plsql mysql", family="sql"),
     # Code, as text for now.
     _row("groovy", "Groovy", "code", "groovy gradle gvy", files="Jenkinsfile", runs="groovy"),
     _row("fsharp", "F#", "code", "fs fsx fsi", aliases="f# fs"),
@@ -126,7 +127,6 @@ LANGUAGES: tuple[Language, ...] = (
     _row("raku", "Raku", "code", "raku rakumod p6 pm6", aliases="perl6", runs="raku perl6"),
     _row("tcl", "Tcl", "code", "tcl tm", runs="tclsh wish expect"),
     _row("awk", "Awk", "code", "awk", runs="awk gawk mawk"),
-    _row("sql", "SQL", "code", "sql psql ddl dml pgsql plsql mysql"),
     _row("html", "HTML", "code", "html htm xhtml jinja jinja2 j2 hbs heex leex eex mustache ejs erb njk liquid twig",
          family="scripts"),
     _row("css", "CSS", "code", "css scss sass less styl pcss", aliases="scss sass less"),

@@ -57,14 +57,19 @@ def outline(
     mentions: Sequence[Mention] = (),
     imports: Sequence[Import] = (),
     note: str = "",
+    max_names: int = MAX_NAMES,
 ) -> Extracted:
     """Return the facts: symbols with owners by nesting, blocks, references with what encloses them."""
+    last = len(lines) - 1
+    if last > 0 and not lines[last]:
+        # A line break at the end opens no further line.
+        last -= 1
     for entry in entries:
         entry.first_row = entry.row if entry.first_row == -1 else entry.first_row
-        entry.end_row = min(max(entry.end_row, entry.row), len(lines) - 1)
+        entry.end_row = min(max(entry.end_row, entry.row), last)
     ordered = sorted(entries, key=lambda e: (e.first_row, -e.end_row, e.row))
     _find_parents(ordered)
-    _bound(ordered)
+    _bound(ordered, max_names)
     symbols, places = _symbols(ordered)
     wanted = [
         Block(
@@ -103,7 +108,7 @@ def _find_parents(ordered: Sequence[Entry]) -> None:
             stack.append(index)
 
 
-def _bound(ordered: Sequence[Entry]) -> None:
+def _bound(ordered: Sequence[Entry], max_names: int) -> None:
     """Leave blocks without a name for the rows of tables and for what is over the limits; outer names go first."""
     siblings: dict[int, int] = {}
     inner: list[int] = []
@@ -111,7 +116,7 @@ def _bound(ordered: Sequence[Entry]) -> None:
     for index, entry in enumerate(ordered):
         if entry.kind == "key":
             siblings[entry.parent] = siblings.get(entry.parent, 0) + 1
-        is_inner = entry.kind == "key" and entry.parent != -1
+        is_inner = entry.kind in ("key", "field") and entry.parent != -1
         (inner if is_inner else outer).append(index)
     keys = names = 0
     dropped: set[int] = set()
@@ -122,7 +127,7 @@ def _bound(ordered: Sequence[Entry]) -> None:
             full |= siblings[entry.parent] > MAX_SIBLINGS or entry.parent in dropped or keys >= MAX_KEYS
             keys += not full
         elif entry.kind:
-            full |= names >= MAX_NAMES
+            full |= names >= max_names
             names += not full
         if full:
             dropped.add(index)

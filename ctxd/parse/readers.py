@@ -16,6 +16,7 @@ from ctxd.parse import (
     restructured,
     scripts,
     settings,
+    sql,
     yamltext,
 )
 from ctxd.parse.extracted import Extracted, Inner
@@ -38,4 +39,5 @@ READERS: dict[Family, Reader] = {
     "make": makefile.read,
     "cmake": cmake.read,
     "hcl": hcl.read,
+    "sql": sql.read,
 }
