@@ -5,6 +5,7 @@ Every reference of the name is looked at, and every one is counted: what could n
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from ctxd.model import View
@@ -13,6 +14,7 @@ from ctxd.render.edges import Counted, Edge, Edges, Place
 from ctxd.render.style import style
 from ctxd.search import absence, scope, targets
 from ctxd.search.graph import Graph
+from ctxd.search.modules import Modules
 from ctxd.search.resolution.chain import parse
 from ctxd.search.resolver import Resolver, Verdict
 from ctxd.search.targets import Asked
@@ -27,6 +29,8 @@ from ctxprotocol.messages import Answer, Callers, Filtered
 _MAX_SITES = 1_000
 _SITES_PER_ROW = 10
 _MAX_NAMES = 50
+# References of a name that something was imported under; beyond that only those in files that do so.
+_MAX_RENAMED = 1_000
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct"})
 _RANK = {"sure": 0, "ambiguous": 1, "unresolved": 2}
 
@@ -37,13 +41,18 @@ def callers(snapshot: Snapshot, request: Callers, view: View, asked: Asked) -> A
     wanted = targets.find(graph, asked)
     names = list(dict.fromkeys(one.name for one in wanted))[:_MAX_NAMES] or [targets.last(asked.name)]
     accept = taken(graph, request)
-    found = [site for site in _gather(graph, wanted, names) if not request.kind or site.kind == request.kind]
+    gathered, others = _gather(graph, wanted, names)
+    found = [site for site in gathered if not request.kind or site.kind == request.kind]
     inside = [site for site in found if accept(site.file)]
     if not inside and not wanted:
         return absence.answer(snapshot, request, view, request.name, removed=len(found), strategies=("symbol",))
     looked = inside[: max(_MAX_SITES, request.limit * _SITES_PER_ROW)]
     prepare(graph, looked)
-    judged = list(_judged(graph, wanted, looked))
+    judged = [
+        (site, verdict)
+        for site, verdict in _judged(graph, wanted, looked)
+        if verdict is not None or site.name not in others
+    ]
     rows = [(site, verdict) for site, verdict in judged if verdict is not None]
     rows.sort(key=lambda row: _RANK[row[1].confidence])
     shown = rows[: scope.limit(request)]
@@ -133,45 +142,54 @@ def edge(graph: Graph, site: Site, verdict: Verdict) -> Edge:
     )
 
 
-def _gather(graph: Graph, wanted: Sequence[Definition], names: Sequence[str]) -> list[Site]:
-    """Return all references that can mean one of these names, in the order of an answer."""
+def _gather(graph: Graph, wanted: Sequence[Definition], names: Sequence[str]) -> tuple[list[Site], frozenset[str]]:
+    """Return all references that can mean one of these names, in the order of an answer, and their other names.
+
+    What is imported under another name is called by that; where a module passes it on, also elsewhere.
+    """
     found = relations.sites(graph.snapshot, names)
     importers = {site.file for site in found if site.kind == "import"}
     graph.expect_imports(importers)
-    aliases: dict[int, set[str]] = {}
+    aliases: dict[str, set[int]] = {}
     for file in importers:
         for alias, bound in graph.bindings(file).named.items():
             if alias not in names and any(name in names for _, name in bound):
-                aliases.setdefault(file, set()).add(alias)
+                aliases.setdefault(alias, set()).add(file)
     _default_imports(graph, wanted, aliases)
-    every = {alias for some in aliases.values() for alias in some}
-    if every:
-        renamed = relations.sites(graph.snapshot, every, aliases)
-        found += [site for site in renamed if site.name in aliases[site.file]]
+    if aliases:
+        renamed = relations.sites(graph.snapshot, aliases)
+        crowd = Counter(site.name for site in renamed)
+        found += [site for site in renamed if crowd[site.name] <= _MAX_RENAMED or site.file in aliases[site.name]]
     owners = {targets.last(one.parent) for one in wanted if one.name in _CONSTRUCTORS and one.parent}
     if owners:
         found += [site for site in relations.sites(graph.snapshot, owners) if site.kind == "call"]
     order = {one.id: (bool(one.facts & BESIDE), rank) for rank, one in enumerate(graph.sources.values())}
-    return sorted(found, key=lambda site: (order[site.file], site.line, site.place))
+    found.sort(key=lambda site: (order[site.file], site.line, site.place))
+    return found, frozenset(aliases).union(owners)
 
 
-def _default_imports(graph: Graph, wanted: Sequence[Definition], aliases: dict[int, set[str]]) -> None:
+def _default_imports(graph: Graph, wanted: Sequence[Definition], aliases: dict[str, set[int]]) -> None:
     """Add the names that ES modules give to what one of the wanted files exports as its default."""
-    files = {one.file for one in wanted if not one.parent and graph.family(one.file).prototypes}
+    files = {one.file for one in wanted if not one.parent and graph.family(one.file).closing}
     if not files:
         return
     names = {one.name for one in wanted}
-    modules = Resolver(graph).scopes.modules
+    modules = Modules(graph)
     for one in relations.imports_like(graph.snapshot, ['"default"']):
         for name, alias in one.names:
             if name == "default" and alias not in names and set(modules.files(one.file, one.module)) & files:
-                aliases.setdefault(one.file, set()).add(alias)
+                aliases.setdefault(alias, set()).add(one.file)
+
+
+def _is_open(verdict: Verdict) -> bool:
+    """Whether a reference of the name could mean anything."""
+    return verdict.confidence == "unresolved" and not verdict.outside and not verdict.targets
 
 
 def _judged(graph: Graph, wanted: Sequence[Definition], sites: Sequence[Site]) -> Iterator[tuple[Site, Verdict | None]]:
     """Give each reference with its verdict; None = it means something else."""
     resolver = Resolver(graph)
-    ids = {one.id for one in wanted}
+    ids, names = {one.id for one in wanted}, {one.name for one in wanted}
     constructed = {one.parent: one for one in wanted if one.name in _CONSTRUCTORS}
     for site in sites:
         verdict = resolver.resolve(site)
@@ -183,7 +201,7 @@ def _judged(graph: Graph, wanted: Sequence[Definition], sites: Sequence[Site]) -
         if made is not None and not mine and verdict.confidence == "sure":
             same = any(one.file == made.file for one in verdict.targets)
             yield site, Verdict("sure", f"{verdict.rule}, constructor", (made,), 1) if same else None
-        elif mine or (verdict.confidence == "unresolved" and not verdict.outside and not verdict.targets):
+        elif mine or (site.name in names and _is_open(verdict)):
             yield site, verdict
         else:
             yield site, None

@@ -46,8 +46,9 @@ class Bindings:
 class Graph:
     """Lazy, remembered reads of one snapshot."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, *, max_texts: int = _MAX_TEXTS) -> None:
         self.snapshot = snapshot
+        self._max_texts = max_texts
         self.sources = {source.id: source for source in relations.sources(snapshot)}
         self.ids = {source.path: source.id for source in self.sources.values()}
         self._tree: Tree | None = None
@@ -121,7 +122,10 @@ class Graph:
         if owner.file not in self._supertypes:
             found: dict[int, list[Site]] = {}
             for site in relations.supertypes(self.snapshot, owner.file):
-                found.setdefault(site.symbol, []).append(site)
+                around = self.around(site.symbol)
+                # An embedded field extends the type that it stands in.
+                embedded = len(around) > 1 and around[0].kind == "field"
+                found.setdefault(around[1].id if embedded else site.symbol, []).append(site)
             self._supertypes[owner.file] = found
         return self._supertypes[owner.file].get(owner.id, [])
 
@@ -175,7 +179,7 @@ class Graph:
     def lines(self, file: int, *, spare: bool = False) -> list[str]:
         """Return the lines of a file; with `spare` none when this request has read many already."""
         if file not in self._lines:
-            if spare and self._texts >= _MAX_TEXTS:
+            if spare and self._texts >= self._max_texts:
                 return []
             self._texts += 1
             body = relations.text(self.snapshot, file)

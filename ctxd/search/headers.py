@@ -40,8 +40,8 @@ class Headers:
         bodies = [one for one in found if _has_body(one) and not self._is_private(one)]
         if declared:
             bodies = bodies if len(bodies) < 2 else self._beside(declared, bodies)
-            return "included", [*bodies, *declared], max(len({one.file for one in bodies}), 1)
-        return self._unseen(file, bodies)
+            return "same file" if own else "included", [*bodies, *declared], max(len({one.file for one in bodies}), 1)
+        return self._unseen(file, bodies or [one for one in found if not self._is_private(one)])
 
     def _unseen(self, file: int, bodies: list[Definition]) -> tuple[str, list[Definition], int]:
         """What no header declares: a header may leave its own includes to whoever includes it."""

@@ -64,7 +64,18 @@ class Modules:
             found = self.exported(files, name) if files and not name.startswith("_") else None
             if found is not None:
                 return found
-        return Unknown("import not followed") if name in bindings.named else None
+        if name not in bindings.named or self._graph.family(file).loose:
+            return None
+        return Unknown("import not followed")
+
+    def _declared(self, file: int, module: str, member: str) -> Value | None:
+        """What is imported by its own name, where the module's path does not lead to a file."""
+        inner = self.files(file, f"{module}.{member}")
+        if inner and (found := self.exported(inner, member)):
+            return found
+        language = self._graph.sources[file].language
+        every = [o for o in self._graph.owned(member, "") if self._graph.sources[o.file].language == language]
+        return Named(tuple(every), "imported") if len({one.file for one in every}) == 1 else None
 
     def _follow(self, file: int, module: str, member: str, name: str) -> Value | None:
         files = self.files(file, module)
@@ -75,6 +86,8 @@ class Modules:
             found = self.exported(files, wanted)
             if found is not None:
                 return found
+        if self._graph.family(file).loose:
+            return self._declared(file, module, member) or (None if files else Outside(module))
         if self._graph.family(file).submodules:
             inner = self.files(file, module + member if module.endswith(".") else f"{module}.{member}")
             if inner:

@@ -62,6 +62,8 @@ class Resolver:
             verdict = self._linked(site, scope)
             if verdict is not None:
                 return verdict
+        if site.kind == "type" and variables.is_parameter(self.graph, scope, site.name):
+            return Verdict("unresolved", "type parameter")
         value = self.scopes.bare(scope, site.name, skip=self._own(site), local=site.kind in _LOCAL, used=True)
         match value:
             case Named(definitions, rule):
@@ -137,7 +139,7 @@ class Resolver:
         if not fitting and site.kind == "type":
             return Verdict("unresolved", "not a type here")
         fitting = fitting or list(definitions)
-        things = self.scopes.things(fitting)
+        things = self._things(fitting)
         if len(things) == 1:
             return Verdict("sure", rule, tuple(fitting), 1)
         return Verdict("ambiguous", rule, tuple(fitting), len(things))
@@ -151,7 +153,7 @@ class Resolver:
             return None
         rule, meant, things = self.headers.meaning(scope.file, [one for one in found if one.kind != "field"])
         if not meant:
-            return None
+            return None if any(one.kind == "field" for one in found) else Verdict("unresolved", "not visible here")
         if rule == "unique name" and (names.common(site.name) or site.name in scope.family.builtins):
             return Verdict("unresolved", "common name", tuple(meant), things)
         return Verdict("sure" if things == 1 else "ambiguous", rule, tuple(meant), things)
@@ -162,7 +164,7 @@ class Resolver:
     def _by_name(self, site: Site, scope: Scope, *, guess: bool = True) -> Verdict:
         """What a name alone says; with `guess` False it is never sure."""
         why = "receiver not known" if site.receiver else "not bound here"
-        if not site.receiver and scope.family.closed and not self.scopes.modules.open_ended(scope.file):
+        if not site.receiver and self._is_closed(scope):
             return Verdict("unresolved", why)
         found, things = self._called(site, scope)
         if not found:
@@ -173,6 +175,22 @@ class Resolver:
         if things == 1 and guess and self._tells(site, scope, found[0]):
             return Verdict("sure", "unique name", found, 1)
         return Verdict("ambiguous", why, found, things)
+
+    def _is_closed(self, scope: Scope) -> bool:
+        """Whether all that a file sees is named in it."""
+        if scope.family.closing:
+            return self.graph.bindings(scope.file).any
+        return scope.family.closed and not self.scopes.modules.open_ended(scope.file)
+
+    def _things(self, definitions: Sequence[Definition]) -> set[tuple[str, str]]:
+        """Return the different things that definitions declare: overloads and variants of one are one thing."""
+        found = set()
+        for one in definitions:
+            spread = self.graph.family(one.file).members
+            path = self.graph.sources[one.file].path
+            where = path if spread == "file" else self.graph.folder(one.file) if spread == "folder" else ""
+            found.add((where, one.qualified_name))
+        return found
 
     def _called(self, site: Site, scope: Scope) -> tuple[tuple[Definition, ...], int]:
         """Return the definitions that a name can mean, and how many things they are."""
@@ -185,12 +203,14 @@ class Resolver:
                 found = [one for one in found if one.kind != "field" or site.kind != "call"] or found
             else:
                 found = [one for one in found if not one.parent or scope.family.implicit]
-            self._candidates[key] = (tuple(found), len(self.scopes.things(found)))
+            self._candidates[key] = (tuple(found), len(self._things(found)))
         return self._candidates[key]
 
     def _tells(self, site: Site, scope: Scope, found: Definition) -> bool:
         """Whether a name is enough: of two words, not one of the library's, and not that of another test's helper."""
         if not names.telling(site.name) or site.name in scope.family.foreign or site.name in scope.family.builtins:
             return False
+        if found.kind == "function" and found.parent and site.receiver:
+            return False  # a function in a function: it may have been handed out, or not
         beside = self.graph.sources[found.file].facts & BESIDE
         return not beside or self.graph.folder(found.file) == self.graph.folder(site.file)

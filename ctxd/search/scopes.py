@@ -36,16 +36,6 @@ class Scopes:
         graph = self.graph
         return Scope(file, graph.sources[file].language, graph.family(file), graph.around(symbol), line)
 
-    def things(self, definitions: Sequence[Definition]) -> set[tuple[str, str]]:
-        """Return the different things that definitions declare: overloads and variants of one are one thing."""
-        found = set()
-        for one in definitions:
-            spread = self.graph.family(one.file).members
-            path = self.graph.sources[one.file].path
-            where = path if spread == "file" else self.graph.folder(one.file) if spread == "folder" else ""
-            found.add((where, one.qualified_name))
-        return found
-
     # -- names
 
     def bare(self, scope: Scope, name: str, *, skip: int = 0, local: bool = True, used: bool = False) -> Value | None:
@@ -60,13 +50,13 @@ class Scopes:
             return Instance(owner) if owner else Unknown("receiver not known")
         if scope.is_super(name):
             return self.above(self.owner(scope))
-        nested = self._nested(scope, name, skip)
+        nested = self._nested(scope, name, skip, typed=not local)
         if nested is not None:
             return nested
         own = tuple(o for o in graph.owned(name, "") if o.file == scope.file and o.id != skip)
         if local and scope.around:
-            # What the file or its imports bind is hardly bound once more by a line of a function.
-            clue = variables.clue(graph, scope, name, signed=bool(own) or name in graph.bindings(scope.file).named)
+            # What an import binds is hardly bound once more by a line of a function.
+            clue = variables.clue(graph, scope, name, signed=name in graph.bindings(scope.file).named)
             if clue is not None:
                 value = self._variable(scope, clue)
                 return value if not used or isinstance(value, Named) else Unknown("local variable")
@@ -77,13 +67,18 @@ class Scopes:
             return msgspec.structs.replace(found, rule="imported") if isinstance(found, Named) else found
         return self._surrounding(scope, name)
 
-    def _nested(self, scope: Scope, name: str, skip: int) -> Named | None:
-        """A function or class inside of one that is around; members of a type are seen by its own body only."""
+    def _nested(self, scope: Scope, name: str, skip: int, *, typed: bool) -> Named | None:
+        """A function or class inside of one that is around; members of a type are seen by its own body only.
+
+        `typed`: a type is meant, and no field or method is one.
+        """
         for depth, outer in enumerate(scope.around):
             if outer.kind in TYPES and depth and not scope.family.implicit:
                 continue
             owned = self.graph.owned(name, outer.qualified_name)
             found = tuple(one for one in owned if one.file == scope.file and one.id != skip)
+            if typed:
+                found = tuple(one for one in found if one.kind not in ("field", "method"))
             if found:
                 return Named(found, "same class" if outer.kind in TYPES else "same file")
         return None

@@ -19,6 +19,9 @@ _FUNCTIONS = frozenset({"function", "method", "test"})
 # What follows a name that is used there, not set.
 _USED = (".", "(", "->", "::", "?.")
 _WORD = re.compile(r"[\w$]")
+# The parameters that follow a name, up to its arguments or value, and the first word of each.
+_PARAMETERS = re.compile(r"\s*[<\[][^(]*")
+_PARAMETER = re.compile(r"[<\[,]\s*(?:(?:const|in|out|reified|typename|class)\s+)*([A-Za-z_]\w*)")
 _DEFAULT = re.compile(
     r"export\s+default\s+(?:(?:async|abstract)\s+)*(?:class|function\s*\*?|interface)?\s*([A-Za-z_$][\w$]*)"
     r"|module\.exports\s*=\s*([A-Za-z_$][\w$]*)\s*(?:;|$)",
@@ -45,6 +48,20 @@ def clue(graph: Graph, scope: Scope, name: str, *, signed: bool = False) -> Clue
             return found
     said = (in_line(scope.family, one.signature, name) for one in functions if name in one.signature)
     return next((found for found in said if found is not None), None)
+
+
+def is_parameter(graph: Graph, scope: Scope, name: str) -> bool:
+    """Whether a type is a parameter of a definition around: `<Name extends X>`, `[Name any]`, `infer Name`."""
+    for one in scope.around:
+        _, found, rest = one.signature.partition(one.name)
+        listed = _PARAMETERS.match(rest) if found else None
+        if listed and any(word.group(1) == name for word in _PARAMETER.finditer(listed.group())):
+            return True
+    if not (scope.family.closing and scope.around):
+        return False
+    one = scope.around[0]
+    lines = graph.lines(scope.file, spare=True)[one.line_start - 1 : one.line_end]
+    return any(f"infer {name}" in line for line in lines)
 
 
 def attribute(graph: Graph, owner: Definition, name: str) -> Iterator[tuple[int, Clue]]:

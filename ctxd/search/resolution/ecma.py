@@ -13,11 +13,12 @@ _SUFFIXES = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".ct
 # What is written as the compiled file's name means the source beside it.
 _COMPILED = {".js": (".ts", ".tsx", ".d.ts"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _ALIASES = ("@/", "~/", "src/", "#/")
-_TYPED = re.compile(r"[?!]?\s*:\s*([A-Za-z_$][^=,);{]*)")
+_TYPED = re.compile(r"[?!]?\s*:\s*([A-Za-z_$(\[{\"'][^=,);{]*)")
 _ASSIGNED = re.compile(r"\s*=(?![=>])\s*(.*)")
 _DECLARED = re.compile(r"\b(?:const|let|var|readonly|private|public|protected|static|declare)\s+#?$")
 _FIELD = re.compile(r"(?:^|[(,])\s*(?:(?:public|private|protected|readonly|static|declare|override|export)\s+)*#?$")
 _PULLED = re.compile(r"\b(?:const|let|var)\s*[{\[][^=]*$")
+_RETURNS = re.compile(r"\)\s*:\s*$")
 _PARAMETER = re.compile(r"[(,]\s*(?:\.\.\.)?$")
 _HEADER = re.compile(r"\bfunction\b|\bconstructor\b|\bcatch\b")
 _METHOD = re.compile(r"^\s*(?:(?:async|static|public|private|protected|get|set|override)\s+)*[*#]?\w+\s*(?:<.*>)?\(")
@@ -67,7 +68,7 @@ def read(before: str, after: str) -> Clue | None:
         return UNKNOWN
     if declares and re.match(r"\s*(?:;|,|$|of\b|in\b)", after):
         return UNKNOWN
-    if after.lstrip().startswith("=>"):
+    if after.lstrip().startswith("=>") and not _RETURNS.search(before):
         return UNKNOWN
     if _PARAMETER.search(before) and after.lstrip()[:1] in (",", ")", "=") and _is_header(before, after):
         return UNKNOWN
@@ -122,4 +123,5 @@ FAMILY = Family(
         toUpperCase trimEnd trimStart unshift valueOf""".split()  # noqa: SIM905
     ),
     prototypes=True,
+    closing=True,
 )

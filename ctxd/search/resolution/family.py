@@ -46,6 +46,8 @@ class Family(msgspec.Struct, frozen=True):
     shared: bool = False  # the files of a folder see each other's names
     linked: bool = False  # every file sees what the linker sees; headers say what is meant
     closed: bool = False  # a bare name that is not bound in its file is none of the repo's
+    closing: bool = False  # so it is in a file that imports anything
+    loose: bool = False  # an import may name what no path tells: namespaces, packages of several folders
     submodules: bool = False  # a member of a package may be a file of its folder
 
 

@@ -92,4 +92,5 @@ FAMILY = Family(
     members="anywhere",
     implicit=True,
     shared=True,
+    loose=True,
 )
