@@ -19,8 +19,8 @@ from ctxd.store.snapshot import Snapshot
 
 # Kinds that are no names of a program.
 _NO_NAMES = frozenset({"section", "key", "environment", "route", "test"})
-# Texts that one request decompresses to look for the types of variables: about 40 ms.
-_MAX_TEXTS = 400
+# Texts that one request decompresses to look for the types of variables: about 20 ms.
+_MAX_TEXTS = 200
 _MODULE = re.compile(rb"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
@@ -122,8 +122,8 @@ class Graph:
         if owner.file not in self._supertypes:
             found: dict[int, list[Site]] = {}
             for site in relations.supertypes(self.snapshot, owner.file):
-                around = self.around(site.symbol)
-                # An embedded field extends the type that it stands in.
+                # Where fields are embedded, the field extends the type that it stands in.
+                around = self.around(site.symbol) if self.family(owner.file).members == "folder" else ()
                 embedded = len(around) > 1 and around[0].kind == "field"
                 found.setdefault(around[1].id if embedded else site.symbol, []).append(site)
             self._supertypes[owner.file] = found
