@@ -24,6 +24,9 @@ COMMANDS = {
     "find": ("search", "find", "Find ranked places for a text."),
     "symbols": ("search", "symbols", "List defined names: exact, qualified or a glob."),
     "outline": ("places", "outline", "Show the definitions of one file."),
+    "callers": ("edges", "callers", "List what refers to a name, and how sure that is."),
+    "callees": ("edges", "callees", "List what a definition refers to."),
+    "deps": ("edges", "deps", "Show what a file imports, or what imports it."),
     "chunk": ("places", "chunk", "Show the chunk that holds a line."),
     "files": ("places", "files", "List the indexed paths."),
     "status": ("places", "status", "Show what is indexed, and how fresh it is."),
@@ -31,6 +34,7 @@ COMMANDS = {
     "update": ("worktrees", "update", "Bring the index up to date now."),
     "forget": ("worktrees", "forget", "Detach a directory and delete its index."),
     "repos": ("worktrees", "repos", "List what is attached."),
+    "config": ("config", "config", "Show and edit your configuration file."),
     "daemon": ("daemon", "daemon", "Look at, start or stop the daemon."),
     "doctor": ("doctor", "doctor", "Check the installation and say what to do."),
 }

@@ -26,6 +26,9 @@ FIELDS = {
     "find": (*FILTERED, "text", "full", "explain"),
     "symbols": (*FILTERED, "pattern"),
     "outline": (*FILTERED, "file"),
+    "callers": (*FILTERED, "name"),
+    "callees": (*FILTERED, "name"),
+    "deps": (*FILTERED, "file", "depth", "reverse"),
     "files": FILTERED,
     "chunk": (*WORKTREE, "file", "line", "around"),
     "status": (*WORKTREE, "skipped"),
@@ -52,6 +55,8 @@ DEFAULTS: "Fields" = {
     "stubs": False,
     "explain": False,
     "pattern": "",
+    "depth": 1,
+    "reverse": False,
     "around": 0,
     "skipped": False,
 }
@@ -72,12 +77,15 @@ OPTIONS = {
     "find": {**FILTERS, "--full": "full", "--explain": "explain"},
     "symbols": FILTERS,
     "outline": {**LISTS, "--type": "kind"},
+    "callers": {**LISTS, "--exclude": "excludes", "--type": "kind"},
+    "callees": {**LISTS, "--exclude": "excludes", "--type": "kind"},
+    "deps": {**LISTS, "--exclude": "excludes", "--depth": "depth", "--reverse": "reverse"},
     "files": {**LISTS, "--exclude": "excludes", "--content": "content"},
     "chunk": {**WAITS, "--around": "around"},
     "status": {**WAITS, "--skipped": "skipped"},
     "daemon_status": COMMON,
 }
-FLAGS = ("json", "full", "stubs", "explain", "skipped")
+FLAGS = ("json", "full", "stubs", "explain", "skipped", "reverse")
 MANY = ("languages", "paths", "excludes")
 CHOICES = {"color": ("auto", "always", "never"), "content": ("all", "code", "docs", "config")}
 # Whole numbers only, and what one unit is on the wire: lowest, highest, factor.
@@ -85,6 +93,7 @@ NUMBERS = {
     "limit": (1, MILLION, 1),
     "budget": (1, MILLION, 1),
     "around": (0, 1000, 1),
+    "depth": (1, 100, 1),
     "fresh_within_ms": (0, 86_400_000, 1),
     "index_wait_ms": (0, 86_400, 1000),
     "timeout_ms": (1, 86_400, 1000),
@@ -161,6 +170,9 @@ def _place(tag: str, given: "Fields", words: list[str]) -> bool:
     word = words[0] if words else ""
     if tag == "symbols":
         given["pattern"] = text(word)
+    elif tag in ("callers", "callees"):
+        given["name"] = text(word)
+        return bool(word)
     elif tag == "chunk":
         word, _, line = word.rpartition(":")
         if not (line.isascii() and line.isdigit() and 0 < int(line[:10]) < 1 << 31):
@@ -169,7 +181,7 @@ def _place(tag: str, given: "Fields", words: list[str]) -> bool:
     elif tag in ("files", "status"):
         given["word"] = word
         return bool(word) or not words
-    if tag in ("chunk", "outline"):
+    if tag in ("chunk", "outline", "deps"):
         given["file"] = os.fsencode(word)
         return bool(word)
     return True

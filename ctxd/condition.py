@@ -8,6 +8,7 @@ import time
 import psutil
 
 from ctxd.instance import Instance
+from ctxd.model import Listing
 from ctxd.server import Server
 from ctxd.state import DaemonState, Phase, Watching, WorktreeState
 from ctxd.worktree import Worktree
@@ -63,7 +64,8 @@ class Condition:
 
 def state_of(worktree: Worktree) -> WorktreeState:
     """Return what an open worktree says of itself."""
-    pipeline, watcher, listing = worktree.pipeline, worktree.watcher, worktree.pipeline.listing
+    pipeline, watcher = worktree.pipeline, worktree.watcher
+    listing = pipeline.listing or Listing("", ())
     phase: Phase = "ready" if pipeline.complete else ("failed" if worktree.trouble else "indexing")
     # The watcher's reason ends in what to do about it, where there is something: "...: raise sysctl ..."
     reason, _, rest = watcher.reason.partition(": raise ")
@@ -82,12 +84,16 @@ def state_of(worktree: Worktree) -> WorktreeState:
         overflows=worktree.overflows,
         pending=worktree.pending(),
         lost=worktree.lost_reason,
-        nested=listing.nested if listing is not None else (),
-        ignored=listing.ignored if listing is not None else 0,
-        ignored_by=listing.ignored_by if listing is not None else "",
-        not_utf8=listing.not_utf8 if listing is not None else 0,
+        nested=listing.nested,
+        ignored=listing.ignored,
+        ignored_by=listing.ignored_by,
+        not_utf8=listing.not_utf8,
         rebuilds=pipeline.rebuilds,
         last_error=worktree.trouble or worktree.last_error,
+        linked=listing.linked,
+        odd_names=listing.odd_names,
+        sparse=listing.sparse,
+        git_note=listing.note,
     )
 
 

@@ -19,7 +19,7 @@ from ctxd.condition import Condition
 from ctxd.config import ConfigFile
 from ctxd.model import View
 from ctxd.render import administration
-from ctxd.search import files, outline, place, run, status, symbols
+from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets
 from ctxd.state import Outcome, RepoRow
 from ctxd.store import catalog
 from ctxd.store.driver import IndexDamaged
@@ -29,8 +29,11 @@ from ctxd.worktrees import Worktrees
 from ctxprotocol.errors import UsageFailed
 from ctxprotocol.messages import (
     Answer,
+    Callees,
+    Callers,
     Chunk,
     DaemonStatus,
+    Deps,
     Files,
     Filtered,
     Find,
@@ -175,6 +178,39 @@ async def handle_outline(services: Services, request: Outline, report: Report) -
         return await here.read(lambda snapshot, view: outline.outline(snapshot, request, view, path))
 
 
+async def handle_callers(services: Services, request: Callers, report: Report) -> Answer:
+    """List what refers to a name."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        asked = _asked(request, here.view)
+        return await here.read(lambda snapshot, view: callers.callers(snapshot, request, view, asked))
+
+
+async def handle_callees(services: Services, request: Callees, report: Report) -> Answer:
+    """List what a definition refers to."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        asked = _asked(request, here.view)
+        return await here.read(lambda snapshot, view: callees.callees(snapshot, request, view, asked))
+
+
+def _asked(request: Callers | Callees, view: View) -> targets.Asked:
+    """Return whose references are meant; a file is named from the caller's directory."""
+    asked = targets.asked(request.name)
+    if not asked.path:
+        return asked
+    path = roots.relative(view.root, request.directory, asked.path.encode())
+    return msgspec.structs.replace(asked, path=path)
+
+
+async def handle_deps(services: Services, request: Deps, report: Report) -> Answer:
+    """Show what a file imports, or what imports it."""
+    request = with_languages(services, request)
+    async with visit(services, request, report) as here:
+        path = roots.relative(here.view.root, request.directory, request.file)
+        return await here.read(lambda snapshot, view: deps.deps(snapshot, request, view, path))
+
+
 async def handle_chunk(services: Services, request: Chunk, report: Report) -> Answer:
     """Show the chunk that holds a line."""
     async with visit(services, request, report) as here:
@@ -276,6 +312,9 @@ HANDLERS: dict[type, Callable[[Services, Any, Report], Awaitable[Answer]]] = {
     Find: handle_find,
     Symbols: handle_symbols,
     Outline: handle_outline,
+    Callers: handle_callers,
+    Callees: handle_callees,
+    Deps: handle_deps,
     Chunk: handle_chunk,
     Files: handle_files,
     Status: handle_status,

@@ -89,8 +89,10 @@ class Listing(msgspec.Struct, frozen=True):
     """What discovery found below a directory. `directory` "" = the whole worktree.
 
     `ignored` counts files left out by rules where known (0 outside a first look), with the rule that hid most in
-    `ignored_by`. `nested` are roots of nested repositories. `note` is set when git did not answer and its
-    rules were applied without it.
+    `ignored_by`. `nested` are roots of nested repositories, `linked` those of linked worktrees, whose files are left
+    out. `note` is set when git did not answer and its rules were applied without it. `not_utf8` counts names,
+    `odd_names` are the first of their paths (surrogateescape). `sparse` counts tracked files that a sparse checkout
+    keeps out of the tree; only a listing of the whole worktree has it.
     """
 
     directory: str
@@ -100,6 +102,9 @@ class Listing(msgspec.Struct, frozen=True):
     ignored: int = 0
     ignored_by: str = ""
     note: str = ""
+    linked: tuple[str, ...] = ()
+    odd_names: tuple[str, ...] = ()
+    sparse: int = 0
 
 
 SymbolKind = Literal[

@@ -60,7 +60,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileRow(msgspec.Struct, frozen=True, kw_only=True):
-    """One path that the index knows. `reason` is why it is not indexed, or what went wrong in parsing it."""
+    """One path that the index knows. `reason` is why it is not indexed, `note` what went wrong in parsing it."""
 
     path: str
     language: str = ""
@@ -68,6 +68,7 @@ class FileRow(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
     line_count: int = 0
     reason: str = ""
+    note: str = ""
 
 
 class Near(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     `watch_remedy`), scans fill in; `scanning` events prove nothing on this file system; `off` not open.
     `pending` counts files seen and not committed. `lost` is why the next answer needs a checksum scan.
     `rebuilds` counts indexes that were rebuilt after damage; `last_error` is the last thing that failed
-    here, in words.
+    here, in words. `linked`, `odd_names`, `sparse` and `git_note` are a Listing's.
     """
 
     root: str
@@ -110,6 +111,10 @@ class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     not_utf8: int = 0
     rebuilds: int = 0
     last_error: str = ""
+    linked: tuple[str, ...] = ()
+    odd_names: tuple[str, ...] = ()
+    sparse: int = 0
+    git_note: str = ""
 
 
 class DaemonState(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from ctxd.model import Batch, Known, Listing
 from ctxd.scan.discover import discover
 from ctxd.scan.git import rule_files
 from ctxd.scan.look import look
-from ctxd.scan.reconcile import reconcile
+from ctxd.scan.reconcile import absorb, reconcile
 from ctxd.scan.rules import Rules
 from ctxd.store import catalog
 from ctxd.store.readers import Readers
@@ -45,7 +45,7 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 class Surveyor:
-    """Takes surveys of one worktree. `listing` is the last one of the whole tree."""
+    """Takes surveys of one worktree. `listing` is what they say of the whole tree; its files are in the index."""
 
     def __init__(self, root: str, scan: Executor, readers: Readers, rules: Callable[[], Rules]) -> None:
         self.root = root
@@ -59,11 +59,13 @@ class Surveyor:
         rules = self._rules()
         if batch.reconcile:
             listing = await self._in_scan(lambda: _list_tree(self.root, rules, watch))
-            self.listing = listing
+            self.listing = absorb(None, listing)
             return await self._compare([listing], index_path, checksums=batch.checksums)
         listings = await self._in_scan(
-            lambda: [discover(self.root, rules, where, watch.add) for where in sorted(batch.listings)]
+            lambda: [_list_below(self.root, rules, where, watch) for where in sorted(batch.listings)]
         )
+        for part in listings:
+            self.listing = absorb(self.listing, part)
         survey = await self._compare(listings, index_path, checksums=False) if listings else Survey()
         covered = {listed.path for listing in listings for listed in listing.files}
         paths = sorted(batch.paths - covered)
@@ -103,7 +105,12 @@ def _list_tree(root: str, rules: Rules, watch: Watch) -> Listing:
     """List the whole worktree, with git's own rule files watched before it is looked at; scan thread."""
     for path in rule_files(root):
         watch.add_rules(path)
-    listing = discover(root, rules, "", watch.add)
+    return _list_below(root, rules, "", watch)
+
+
+def _list_below(root: str, rules: Rules, directory: str, watch: Watch) -> Listing:
+    """List what is below one directory, with the rule files of nested repositories watched; scan thread."""
+    listing = discover(root, rules, directory, watch.add)
     if listing.nested:
         for path in rule_files(root, listing.nested):
             watch.add_rules(path)

@@ -85,7 +85,7 @@ TABLE = (
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
     Row(
         "ctxd.config",
-        ("ctxprotocol.endpoint", ERRORS),
+        ("ctxprotocol.endpoint", "ctxprotocol.settings", ERRORS),
         "the only reader of the environment decides nothing else",
     ),
     Row("ctxd.watch", ("ctxd.watch", *LEAVES, ERRORS), ROOM, never=DATABASES),
@@ -108,7 +108,7 @@ TABLE = (
         "ctxd.search",
         (
             *("ctxd.search", "ctxd.store.read", "ctxd.store.catalog", "ctxd.store.lexicon", "ctxd.store.schema"),
-            *("ctxd.store.snapshot", "ctxd.render", "ctxprotocol", *LEAVES),
+            *("ctxd.store.relations", "ctxd.store.snapshot", "ctxd.render", "ctxprotocol", *LEAVES),
         ),
         "search reads one snapshot: it neither writes nor waits",
         never=("asyncio",),

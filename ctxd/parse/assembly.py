@@ -7,12 +7,12 @@ import traceback
 import zlib
 
 from ctxd import words
-from ctxd.model import ParsedFile
+from ctxd.model import Chunk, ParsedFile
 from ctxd.parse.chunk import cut
 from ctxd.parse.encodings import decode
-from ctxd.parse.extract import Extracted, ExtractFailed, extract
+from ctxd.parse.extract import Extracted, ExtractFailed, by_lines, extract
 from ctxd.parse.languages import Language
-from ctxd.parse.lines import source, split
+from ctxd.parse.lines import Lines, source, split
 from ctxd.parse.masking import mask
 from ctxd.parse.pipe import ParseSettings
 from ctxd.parse.verdicts import is_generated
@@ -30,7 +30,7 @@ def parse(data: bytes, language: Language, settings: ParseSettings, note: str = 
     lines = split(text)
     if not note and len(data) > settings.max_file_bytes:
         note = "too large to parse: indexed as text"
-    extracted = Extracted(note=note) if note else _extracted(language, source(text))
+    extracted = by_lines(language, source(text), note) if note else _extracted(language, source(text))
     chunks = cut(lines, extracted, language, settings.max_chunk_tokens)
     return ParsedFile(
         language=language.name,
@@ -43,10 +43,17 @@ def parse(data: bytes, language: Language, settings: ParseSettings, note: str = 
         references=extracted.references,
         imports=extracted.imports,
         chunks=chunks,
-        words=tuple(words.expand(lines.join(chunk.line_start, chunk.line_end)) for chunk in chunks),
+        words=tuple(words.expand(_plain(lines, extracted, chunk)) for chunk in chunks),
         note=extracted.note,
         generated=is_generated(data, language),
     )
+
+
+def _plain(lines: Lines, extracted: Extracted, chunk: Chunk) -> str:
+    """Return the text of a chunk from which its words are taken."""
+    if extracted.plain:
+        return "\n".join(extracted.plain[chunk.line_start - 1 : chunk.line_end])
+    return lines.join(chunk.line_start, chunk.line_end)
 
 
 def _extracted(language: Language, data: bytes) -> Extracted:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from ctxd.parse.capture import Captured, Definition
 
+# `int a; ///< what it is`
+_TRAILING = re.compile(rb"^([ \t]*(?://[/!]|/\*[*!]))<", re.MULTILINE)
+_BRIEF = re.compile(rb"[@\\](?:brief|short)\b[ \t]*")
 _STATIC = re.compile(rb"\bstatic\b")
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 # A line that begins in the first column and may be the head of a function.
@@ -75,6 +78,9 @@ class C(Family):
 
     def kind(self, definition: Definition, source: bytes) -> str:
         return definition.kind
+
+    def prose(self, comment: bytes) -> bytes:
+        return _BRIEF.sub(b"", _TRAILING.sub(rb"\1", comment))
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         known = {definition.name_start for definition in found.definitions.values()}

@@ -11,8 +11,9 @@ import tree_sitter
 from ctxd.parse.families import Family
 from ctxd.parse.grammar import Grammar
 
-# A receiver longer than this is a chain of calls that nobody resolves.
+# A receiver longer than this is a chain of calls that nobody resolves: it is there, and that is all that is kept.
 MAX_RECEIVER = 60
+LONG_RECEIVER = "…"
 MAX_NAME = 200
 
 
@@ -21,6 +22,7 @@ class Definition(msgspec.Struct):
 
     `start` and `row` move up to the wrapper; `head` is where the signature begins. `parent` is "" at the top;
     `owner` what the source writes as its owner. `index` is its place among the symbols, -1 when it is dropped.
+    `arity` counts its parameters where the query gives them; `doc` is what a family found to be its doc comment.
     """
 
     kind: str
@@ -35,6 +37,8 @@ class Definition(msgspec.Struct):
     body: int
     pattern: int
     owner: str = ""
+    arity: int = -1
+    doc: bytes = b""
     belongs: bool = False
     exported: bool = False
     parent: str = ""
@@ -71,6 +75,15 @@ class Wrapper(msgspec.Struct, frozen=True):
     kind: str
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """What the query points out to the family, over half-open bytes: a line `private`, a doc attribute."""
+
+    kind: str
+    start: int
+    end: int
+    row: int
+
+
 class Captured(msgspec.Struct):
     """Everything one pass found. `definitions` are by the byte of their name, `uses` by the byte of theirs."""
 
@@ -80,6 +93,7 @@ class Captured(msgspec.Struct):
     wrappers: dict[int, Wrapper] = {}
     exports: set[str] = set()
     skips: list[tuple[int, int]] = []
+    marks: list[Mark] = []
 
 
 Captures = dict[str, list[tree_sitter.Node]]
@@ -106,9 +120,12 @@ def capture(grammar: Grammar, root: tree_sitter.Node, source: bytes, family: Fam
         elif role == "definition":
             _define(found, pattern, plan.kind, captures, captures[plan.main][0], source, family)
         elif role == "import":
-            _import(found, captures, captures["import"][0], source)
+            _import(found, captures, captures["import"][0], source, family)
         elif role == "wrapper":
             _wrap(found, captures["wrapped"][0], captures[plan.main][0], plan.kind)
+        elif role == "mark":
+            node = captures[plan.main][0]
+            found.marks.append(Mark(plan.kind, node.start_byte, node.end_byte, node.start_point[0]))
         else:
             node = captures[plan.main][0]
             found.exports.add(_text(node, source))
@@ -117,6 +134,11 @@ def capture(grammar: Grammar, root: tree_sitter.Node, source: bytes, family: Fam
 
 def _text(node: tree_sitter.Node, source: bytes) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def _joined(nodes: list[tree_sitter.Node], source: bytes) -> str:
+    """Return the text from the first node of a capture to its last."""
+    return source[nodes[0].start_byte : nodes[-1].end_byte].decode("utf-8", "replace")
 
 
 def _last_row(node: tree_sitter.Node) -> int:
@@ -128,9 +150,10 @@ def _receiver(captures: Captures, source: bytes) -> str:
     node = captures["receiver"][0]
     start, end = node.start_byte, node.end_byte
     if end - start > MAX_RECEIVER:
-        return ""
+        return LONG_RECEIVER
     text = source[start:end].decode("utf-8", "replace")
-    return "" if "\n" in text else text
+    # Some grammars file the dot under the module in front of it.
+    return LONG_RECEIVER if "\n" in text else text.rstrip(".")
 
 
 def _define(
@@ -151,17 +174,19 @@ def _define(
         return
     body = captures.get("body")
     start, row = node.start_byte, node.start_point[0]
-    name, owner = family.name(_text(peeled, source), kind)
+    several = len(captures["name"]) > 1
+    name, owner = family.name(_joined(captures["name"], source) if several else _text(peeled, source), kind)
     if not name:
         return
     written = captures.get("owner")
+    last = captures["end"][-1] if "end" in captures else node
     found.definitions[named.start_byte] = Definition(
         kind=kind,
         name=name,
         start=start,
-        end=node.end_byte,
+        end=last.end_byte,
         row=row,
-        end_row=_last_row(node),
+        end_row=_last_row(last),
         head=start,
         name_start=peeled.start_byte,
         name_row=peeled.start_point[0],
@@ -169,6 +194,7 @@ def _define(
         pattern=pattern,
         owner=_text(written[0], source) if written else owner,
         belongs="this" in captures,
+        arity=captures["arity"][0].named_child_count if "arity" in captures else -1,
     )
 
 
@@ -179,7 +205,10 @@ def _wrap(found: Captured, inner: tree_sitter.Node, outer: tree_sitter.Node, kin
     found.wrappers[inner.start_byte] = Wrapper(outer.start_byte, row, kind)
 
 
-def _import(found: Captured, captures: Captures, node: tree_sitter.Node, source: bytes) -> None:
+def _import(found: Captured, captures: Captures, node: tree_sitter.Node, source: bytes, family: Family) -> None:
+    if clauses := captures.get("import.clause"):
+        _clause(found, node, clauses[0], source, family)
+        return
     modules = captures.get("import.module")
     key = modules[0].start_byte if modules else node.start_byte
     known = found.imports.get(key)
@@ -199,8 +228,25 @@ def _import(found: Captured, captures: Captures, node: tree_sitter.Node, source:
         name = "*"
     if name:
         known.names.append(name)
-        known.aliases.append(alias)
+        known.aliases.append("" if alias == name else alias)
     used = name if name not in ("", "*", "default") else alias
     if bound is not None and used:
         start = bound.start_byte
         found.uses[start] = Use(used, "import", start, bound.start_point[0], 1 << 20, "")
+
+
+def _clause(found: Captured, node: tree_sitter.Node, clause: tree_sitter.Node, source: bytes, family: Family) -> None:
+    made: dict[str, Imported] = {}
+    for bound in family.imports(source[clause.start_byte : clause.end_byte]):
+        start = clause.start_byte + bound.at
+        row = node.start_point[0] + source.count(b"\n", node.start_byte, start)
+        known = made.get(bound.module)
+        if known is None:
+            known = Imported(bound.module, row, _last_row(node), [], [])
+            found.imports[start] = made[bound.module] = known
+        if bound.name:
+            known.names.append(bound.name)
+            known.aliases.append(bound.alias)
+            used = bound.alias if bound.name in ("*", "default") else bound.name
+            if used:
+                found.uses[start] = Use(used, "import", start, row, 1 << 20, "")

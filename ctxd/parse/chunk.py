@@ -34,9 +34,10 @@ def cut(lines: Lines, extracted: Extracted, language: Language, max_tokens: int)
         pieces = _paragraphs(lines, sizes, language, max_tokens)
     surroundings = Surroundings(extracted.symbols, extracted.imports)
     starts = lines.byte_starts
+    is_config = language.content == "config"
     return tuple(
         Chunk(
-            kind=piece.kind,
+            kind="config" if is_config and piece.kind == "gap" and not piece.owners else piece.kind,
             symbol=piece.symbol,
             line_start=piece.line_start,
             line_end=piece.line_end,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -11,7 +12,8 @@ from ctxd.parse.families import Family
 MAX_DOC = 400
 # No doc comment is longer; a bound for files whose lines all look like comments.
 _MAX_LINES = 400
-_MARKERS = re.compile(r"^(?:/\*+!?|///?!?|\*+/?|#+:?|<!--)\s?")
+_MARKERS = re.compile(r"^(?:/\*+!?|///?!?|\(\*+|\*+/?|#+[:']?|<!--|-{2,}(?!>)|\{-)(?:\s?[|^](?=\s))?\s?")
+_CLOSING = re.compile(r"(?:\*+[/)]|-\}|\*+)\s*$")
 _NOTHING = re.compile(r"^[\W_]*$")
 
 
@@ -25,8 +27,8 @@ def first_comment_row(lines: Sequence[bytes], row: int, family: Family) -> int:
             if text.startswith(b"#!") and first == 1:
                 break
             first -= 1
-        elif family.block_comments and text.endswith(b"*/"):
-            opening = _block_opening(lines, first - 1, lowest)
+        elif family.block_comments and text.endswith(family.block_marks[1]):
+            opening = _block_opening(lines, first - 1, lowest, family.block_marks)
             if opening == -1:
                 break
             first = opening
@@ -37,12 +39,15 @@ def first_comment_row(lines: Sequence[bytes], row: int, family: Family) -> int:
     return first
 
 
-def _block_opening(lines: Sequence[bytes], row: int, lowest: int) -> int:
+def _block_opening(lines: Sequence[bytes], row: int, lowest: int, marks: tuple[bytes, bytes]) -> int:
     """Return the row that opens the comment closed on `row` if nothing stands before it there, else -1."""
+    closed = row
     while row >= lowest:
-        at = lines[row].rfind(b"/*")
+        at = lines[row].rfind(marks[0])
         if at != -1:
             return row if not lines[row][:at].strip() else -1
+        if row < closed and marks[1] in lines[row]:
+            break  # what is closed there is no comment: a long string of Lua
         row -= 1
     return -1
 
@@ -53,9 +58,10 @@ def trailing_comment(source: bytes, end: int, family: Family) -> bytes:
     rest = source[end : line_end if line_end != -1 else len(source)].lstrip(b" \t;,")
     if rest.startswith(family.line_comments):
         return rest
-    if family.block_comments and rest.startswith(b"/*"):
-        begin = source.find(b"/*", end)
-        close = source.find(b"*/", begin, begin + 4 * MAX_DOC)
+    opening, closing = family.block_marks
+    if family.block_comments and rest.startswith(opening):
+        begin = source.find(opening, end)
+        close = source.find(closing, begin, begin + 4 * MAX_DOC)
         return source[begin:close] if close != -1 else rest
     return b""
 
@@ -67,7 +73,7 @@ def paragraph(raw: bytes) -> str:
     for line in raw.decode("utf-8", "replace").split("\n"):
         text = line.strip()
         # A rule of dashes or an empty line ends the paragraph once it has begun.
-        bare = _MARKERS.sub("", text).removesuffix("*/").rstrip("* ").strip()
+        bare = _CLOSING.sub("", _MARKERS.sub("", text)).strip()
         if not bare or _NOTHING.match(bare) or (bare.startswith("@") and words):
             if words:
                 break
@@ -84,17 +90,33 @@ def paragraph(raw: bytes) -> str:
 def header_end(lines: Sequence[bytes], family: Family) -> int:
     """Return the last line (1-based) of the comment that opens the file, 0 without one."""
     row, end, count = 0, 0, len(lines)
+    opening, closing = family.block_marks
     while row < count:
         text = lines[row].strip()
         if text.startswith((b"#!", *family.line_comments)):
             row += 1
-        elif family.block_comments and text.startswith(b"/*"):
-            while row < count and b"*/" not in lines[row]:
+        elif family.block_comments and text.startswith(opening):
+            while row < count and closing not in lines[row]:
                 row += 1
-            if row == count or lines[row].rpartition(b"*/")[2].strip():
+            if row == count or lines[row].rpartition(closing)[2].strip():
                 break
             row += 1
         else:
             break
         end = row
     return end
+
+
+def without_comments(raw: bytes, family: Family) -> bytes:
+    """Return code without its comments; what only looks like one inside a string goes too."""
+    marks = family.block_marks if family.block_comments else None
+    return _comments(family.line_comments, marks).sub(b" ", raw)
+
+
+@functools.cache
+def _comments(line: tuple[bytes, ...], marks: tuple[bytes, bytes] | None) -> re.Pattern[bytes]:
+    # `-->` is an operator wherever `--` is a comment.
+    patterns = [rb"(?s:%b.*?%b)" % (re.escape(marks[0]), re.escape(marks[1]))] if marks else []
+    if line:
+        patterns.append(rb"(?:^|\s)(?:" + b"|".join(map(re.escape, line)) + rb")(?!(?<=--)>)[^\n]*")
+    return re.compile(b"|".join(patterns))

@@ -1,7 +1,7 @@
 """Definitions, references, imports and structure of one file's text. Pure; runs in a parse worker.
 
 `extract` is the only entry. Languages with a grammar take one query pass (`capture`), then owners, symbols,
-blocks; Markdown goes through `markdown`; a language with neither gives an empty `Extracted`.
+blocks; families in `readers` are read line by line; a language with neither gives an empty `Extracted`.
 
 Blocks are the file's structure for whoever cuts it into chunks. They form a forest in document order, sorted by
 (line_start, -line_end): the children of a block follow it directly with `depth` + 1, roots have depth 0. Promised:
@@ -28,74 +28,111 @@ Imports: names "*" with alias "" take all names of the module, "*" with an alias
 from __future__ import annotations
 
 import msgspec
+import tree_sitter
 
-from ctxd.model import Import, Reference, Symbol
+from ctxd.model import Import
 from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
+from ctxd.parse.cpp import Cpp
+from ctxd.parse.csharp import CSharp
+from ctxd.parse.dart import Dart
 from ctxd.parse.ecma import Ecma
+from ctxd.parse.extracted import Extracted, ExtractFailed
+from ctxd.parse.elixir import Elixir
 from ctxd.parse.families import Family, Go, Python
-from ctxd.parse.grammar import compiled
+from ctxd.parse.grammar import Grammar, compiled
+from ctxd.parse.haskell import Haskell
+from ctxd.parse.jvm import Java, Kotlin
 from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
-from ctxd.parse.markdown import sections
+from ctxd.parse.lua import Lua
+from ctxd.parse.objectivec import ObjectiveC
 from ctxd.parse.owners import adopt
+from ctxd.parse.perl import Perl
+from ctxd.parse.php import Php
+from ctxd.parse.readers import READERS
+from ctxd.parse.ruby import Ruby
+from ctxd.parse.rust import Rust
+from ctxd.parse.schemas import GraphQL, Proto
+from ctxd.parse.statistics import Julia, R
+from ctxd.parse.scala import Scala
+from ctxd.parse.shell import Shell
+from ctxd.parse.ocaml import OCaml
 from ctxd.parse.structure import Block, BlockKind, blocks
+from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
+from ctxd.parse.zig import Zig
 
-__all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "extract"]
-
-
-_FAMILIES: dict[FamilyName, Family] = {"python": Python(), "ecma": Ecma(), "go": Go(), "c": C()}
+__all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "by_lines", "extract"]
 
 
-class ExtractFailed(Exception):
-    """The parser gave no tree for this file; it is to be indexed as text. The message says why."""
-
-
-class Extracted(msgspec.Struct, frozen=True):
-    """What one file defines, uses and imports, and how it is built.
-
-    `symbols` are sorted by (line_start, -line_end, definition_line); references by line. `comment_header_end` is the
-    last line of the comment that opens the file (licence, shebang, module comment), 0 without one. `note` is
-    "syntax errors" when the tree has errors (what could be found is there all the same), else "".
-    """
-
-    symbols: tuple[Symbol, ...] = ()
-    references: tuple[Reference, ...] = ()
-    imports: tuple[Import, ...] = ()
-    blocks: tuple[Block, ...] = ()
-    comment_header_end: int = 0
-    note: str = ""
+_FAMILIES: dict[FamilyName, Family] = {
+    "ruby": Ruby(),
+    "elixir": Elixir(),
+    "perl": Perl(),
+    "bash": Shell(),
+    "lua": Lua(),
+    "php": Php(),
+    "python": Python(),
+    "ecma": Ecma(),
+    "go": Go(),
+    "c": C(),
+    "ocaml": OCaml(),
+    "julia": Julia(),
+    "r": R(),
+    "graphql": GraphQL(),
+    "proto": Proto(),
+    "haskell": Haskell(),
+    "cpp": Cpp(),
+    "objectivec": ObjectiveC(),
+    "rust": Rust(),
+    "swift": Swift(),
+    "zig": Zig(),
+    "java": Java(),
+    "kotlin": Kotlin(),
+    "scala": Scala(),
+    "csharp": CSharp(),
+    "dart": Dart(),
+}
 
 
 def extract(language: Language, source: bytes) -> Extracted:
     """Return what `source` (UTF-8, lone CR already turned into LF) holds. Raises ExtractFailed."""
-    if language.family == "markdown":
-        return _markdown(source)
+    if (read := READERS.get(language.family)) is not None:
+        return read(source, extract)
     if not language.grammar:
         return Extracted()
     return _by_grammar(language, source)
 
 
+def by_lines(language: Language, source: bytes, note: str) -> Extracted:
+    """Return what can be told without a grammar of a file that none is to be used on; `note` says why."""
+    if language.family == "notebook":
+        # Its outputs must not be taken for text, whatever its code did to a parser.
+        return msgspec.structs.replace(READERS["notebook"](source, lambda _, __: Extracted()), note=note)
+    return Extracted(note=note)
+
+
 def _by_grammar(language: Language, source: bytes) -> Extracted:
     grammar, family = compiled(language), _FAMILIES.get(language.family) or Family()
-    tree = grammar.parser.parse(source)
-    if tree is None:
-        raise ExtractFailed("the parser gave no tree")
-    root = tree.root_node
+    breaks = family.breaks(source)
+    root = _root(grammar, family.mute(source) if breaks else source)
+    if root.has_error and not breaks and (muted := family.mute(source)) != source:
+        root = _root(grammar, muted)
     found = capture(grammar, root, source, family)
     lines = source.split(b"\n")
     starts = line_starts(lines)
     broken = root.has_error
     if broken:
         family.recover(found, source, starts)
+    family.arrange(found, source, starts)
     definitions = adopt(found, source, family)
     made = symbols(definitions, source, lines, starts, family)
     imported = sorted(found.imports.values(), key=lambda entry: entry.row)
     return Extracted(
         symbols=made,
-        references=references(found, definitions, source, starts),
+        references=references(found, definitions, source, starts, family),
         imports=tuple(
             Import(entry.module, entry.row + 1, tuple(entry.names), tuple(entry.aliases)) for entry in imported
         ),
@@ -105,6 +142,8 @@ def _by_grammar(language: Language, source: bytes) -> Extracted:
     )
 
 
-def _markdown(source: bytes) -> Extracted:
-    made, forest = sections(source)
-    return Extracted(symbols=made, blocks=forest)
+def _root(grammar: Grammar, source: bytes) -> tree_sitter.Node:
+    tree = grammar.parser.parse(source)
+    if tree is None:
+        raise ExtractFailed("the parser gave no tree")
+    return tree.root_node

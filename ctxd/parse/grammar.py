@@ -16,7 +16,7 @@ from tree_sitter_language_pack import get_language
 
 from ctxd.parse.languages import Language
 
-Role = Literal["definition", "reference", "wrapper", "import", "export", "skip"]
+Role = Literal["definition", "reference", "wrapper", "import", "export", "skip", "mark"]
 _ROLES: dict[str, Role] = {
     "definition": "definition",
     "reference": "reference",
@@ -24,6 +24,7 @@ _ROLES: dict[str, Role] = {
     "import": "import",
     "export": "export",
     "skip": "skip",
+    "mark": "mark",
 }
 _CAPTURE = re.compile(r"@([\w.]+)")
 _INHERITS = re.compile(r"; inherits: (.*)\n")

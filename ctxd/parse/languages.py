@@ -10,8 +10,11 @@ from typing import Literal
 
 import msgspec
 
+from ctxd.parse.headers import dialect
+
 Content = Literal["code", "docs", "config", "text"]
-Family = Literal["", "python", "ecma", "go", "c", "markdown"]
+# The name of a set of hooks in extract.py ("" = none needed); a test holds that each exists.
+Family = str
 
 
 class Language(msgspec.Struct, frozen=True):
@@ -71,62 +74,68 @@ LANGUAGES: tuple[Language, ...] = (
     _row("tsx", "TSX", "code", "tsx", grammar="tsx", family="ecma"),
     _row("go", "Go", "code", "go", aliases="golang", grammar="go", family="go"),
     _row("c", "C", "code", "c h", grammar="c", family="c"),
+    _row("cpp", "C++", "code", "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp txx ino", aliases="c++ cxx cplusplus",
+         grammar="cpp", family="cpp"),
+    _row("cuda", "CUDA", "code", "cu cuh", grammar="cuda", family="cpp"),
+    _row("rust", "Rust", "code", "rs", aliases="rs", runs="rust-script", grammar="rust", family="rust"),
+    _row("objectivec", "Objective-C", "code", "m mm", aliases="objc objective-c", grammar="objc", family="objectivec"),
+    _row("swift", "Swift", "code", "swift", runs="swift", grammar="swift", family="swift"),
+    _row("zig", "Zig", "code", "zig zon", grammar="zig", family="zig"),
+    _row("java", "Java", "code", "java", grammar="java", family="java"),
+    _row("kotlin", "Kotlin", "code", "kt kts", aliases="kt", runs="kotlin", grammar="kotlin", family="kotlin"),
+    _row("scala", "Scala", "code", "scala sc sbt", runs="scala", grammar="scala", family="scala"),
+    _row("dart", "Dart", "code", "dart", runs="dart", grammar="dart", family="dart"),
+    _row("csharp", "C#", "code", "cs csx", aliases="c# cs", grammar="csharp", family="csharp"),
     _row("markdown", "Markdown", "docs", "md markdown mdx mdown mkd qmd", aliases="md", family="markdown"),
+    _row("haskell", "Haskell", "code", "hs lhs hsc", aliases="hs", runs="runhaskell runghc", grammar="haskell",
+         family="haskell"),
+    _row("ruby", "Ruby", "code", "rb rake gemspec ru podspec", aliases="rb", runs="ruby jruby",
+         files="Rakefile Gemfile Vagrantfile Podfile Fastfile Guardfile Brewfile", grammar="ruby", family="ruby"),
+    _row("proto", "Protobuf", "code", "proto", aliases="protobuf", grammar="proto", family="proto"),
+    _row("graphql", "GraphQL", "code", "graphql graphqls gql", aliases="gql", grammar="graphql", family="graphql"),
+    _row("php", "PHP", "code", "php phtml php3 php4 php5 inc", runs="php", grammar="php", family="php"),
+    _row("lua", "Lua", "code", "lua rockspec", runs="lua luajit", grammar="lua", family="lua"),
+    _row("r", "R", "code", "r rmd", files=".Rprofile", runs="Rscript", grammar="r", family="r"),
+    _row("bash", "Shell", "code", "sh bash zsh ksh bats command ebuild", aliases="sh shell zsh",
+         runs="sh bash zsh ksh dash ash bats", grammar="bash", family="bash",
+         files=".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv configure"),
+    _row("julia", "Julia", "code", "jl", aliases="jl", runs="julia", grammar="julia", family="julia"),
+    _row("perl", "Perl", "code", "pl pm t pod psgi", aliases="pl", runs="perl", files="cpanfile", grammar="perl",
+         family="perl"),
+    _row("ocaml", "OCaml", "code", "ml mll mly", aliases="ml", runs="ocaml", grammar="ocaml", family="ocaml"),
+    _row("ocaml_interface", "OCaml interface", "code", "mli", grammar="ocaml_interface", family="ocaml"),
+    _row("elixir", "Elixir", "code", "ex exs", aliases="ex", runs="elixir", files="mix.lock", grammar="elixir",
+         family="elixir"),
+    _row("sql", "SQL", "code", "sql psql ddl dml pgsql plsql mysql", family="sql"),
     # Code, as text for now.
-    _row("cpp", "C++", "code", "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp txx ino", aliases="c++ cxx cplusplus"),
-    _row("rust", "Rust", "code", "rs", aliases="rs", runs="rust-script"),
-    _row("java", "Java", "code", "java"),
-    _row("kotlin", "Kotlin", "code", "kt kts", aliases="kt", runs="kotlin"),
-    _row("scala", "Scala", "code", "scala sc sbt", runs="scala"),
     _row("groovy", "Groovy", "code", "groovy gradle gvy", files="Jenkinsfile", runs="groovy"),
-    _row("csharp", "C#", "code", "cs csx", aliases="c# cs"),
     _row("fsharp", "F#", "code", "fs fsx fsi", aliases="f# fs"),
     _row("visualbasic", "Visual Basic", "code", "vb bas vbs", aliases="vb"),
-    _row("ruby", "Ruby", "code", "rb rake gemspec ru erb podspec", aliases="rb", runs="ruby jruby",
-         files="Rakefile Gemfile Vagrantfile Podfile Fastfile Guardfile Brewfile"),
-    _row("php", "PHP", "code", "php phtml php3 php4 php5 inc", runs="php"),
-    _row("swift", "Swift", "code", "swift", runs="swift"),
-    _row("objectivec", "Objective-C", "code", "m mm", aliases="objc objective-c"),
-    _row("lua", "Lua", "code", "lua rockspec", runs="lua luajit"),
-    _row("bash", "Shell", "code", "sh bash zsh ksh bats command ebuild", aliases="sh shell zsh",
-         runs="sh bash zsh ksh dash ash",
-         files=".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv configure"),
     _row("fish", "Fish", "code", "fish", runs="fish"),
     _row("powershell", "PowerShell", "code", "ps1 psm1 psd1", aliases="ps1 pwsh", runs="pwsh"),
     _row("batch", "Batch", "code", "bat cmd", aliases="bat"),
-    _row("elixir", "Elixir", "code", "ex exs heex", aliases="ex", runs="elixir", files="mix.lock"),
     _row("erlang", "Erlang", "code", "erl hrl escript", aliases="erl", runs="escript", files="rebar.config"),
-    _row("haskell", "Haskell", "code", "hs lhs hsc", aliases="hs", runs="runhaskell runghc"),
-    _row("ocaml", "OCaml", "code", "ml mli mll mly", aliases="ml", runs="ocaml"),
     _row("elm", "Elm", "code", "elm"),
     _row("purescript", "PureScript", "code", "purs"),
     _row("clojure", "Clojure", "code", "clj cljs cljc edn", aliases="clj", runs="clojure bb"),
     _row("lisp", "Lisp", "code", "lisp lsp cl el asd", aliases="elisp emacs-lisp common-lisp", runs="sbcl"),
     _row("scheme", "Scheme", "code", "scm ss rkt sld", aliases="racket", runs="guile racket"),
-    _row("zig", "Zig", "code", "zig zon"),
     _row("nim", "Nim", "code", "nim nims nimble"),
     _row("d", "D", "code", "d di"),
     _row("crystal", "Crystal", "code", "cr"),
     _row("v", "V", "code", "vsh"),
-    _row("dart", "Dart", "code", "dart", runs="dart"),
-    _row("r", "R", "code", "r rmd", files=".Rprofile", runs="Rscript"),
-    _row("julia", "Julia", "code", "jl", aliases="jl", runs="julia"),
-    _row("perl", "Perl", "code", "pl pm t pod psgi", aliases="pl", runs="perl", files="cpanfile"),
     _row("raku", "Raku", "code", "raku rakumod p6 pm6", aliases="perl6", runs="raku perl6"),
     _row("tcl", "Tcl", "code", "tcl tm", runs="tclsh wish expect"),
     _row("awk", "Awk", "code", "awk", runs="awk gawk mawk"),
-    _row("sql", "SQL", "code", "sql psql ddl dml pgsql plsql mysql"),
-    _row("html", "HTML", "code", "html htm xhtml jinja jinja2 j2 hbs mustache ejs njk liquid twig"),
+    _row("html", "HTML", "code", "html htm xhtml jinja jinja2 j2 hbs heex leex eex mustache ejs erb njk liquid twig",
+         family="scripts"),
     _row("css", "CSS", "code", "css scss sass less styl pcss", aliases="scss sass less"),
-    _row("vue", "Vue", "code", "vue"),
-    _row("svelte", "Svelte", "code", "svelte"),
-    _row("astro", "Astro", "code", "astro"),
-    _row("proto", "Protobuf", "code", "proto", aliases="protobuf"),
+    _row("vue", "Vue", "code", "vue", family="scripts"),
+    _row("svelte", "Svelte", "code", "svelte", family="scripts"),
+    _row("astro", "Astro", "code", "astro", family="scripts"),
     _row("thrift", "Thrift", "code", "thrift"),
-    _row("graphql", "GraphQL", "code", "graphql graphqls gql", aliases="gql"),
     _row("solidity", "Solidity", "code", "sol", aliases="sol"),
     _row("assembly", "Assembly", "code", "s asm nasm", aliases="asm"),
-    _row("cuda", "CUDA", "code", "cu cuh"),
     _row("glsl", "GLSL", "code", "glsl vert frag geom comp hlsl wgsl metal", aliases="hlsl wgsl shader"),
     _row("fortran", "Fortran", "code", "f f77 f90 f95 f03 f08 for"),
     _row("pascal", "Pascal", "code", "pas pp dpr lpr", aliases="delphi"),
@@ -144,30 +153,33 @@ LANGUAGES: tuple[Language, ...] = (
     _row("cue", "CUE", "code", "cue"),
     _row("rego", "Rego", "code", "rego"),
     _row("yacc", "Yacc", "code", "y yy l ll lex"),
-    _row("jupyter", "Jupyter notebook", "code", "ipynb", aliases="notebook"),
+    _row("jupyter", "Jupyter notebook", "code", "ipynb", aliases="notebook", family="notebook"),
     # Configuration and data.
     _row("json", "JSON", "config", "json jsonc json5 geojson webmanifest code-workspace avsc har", aliases="jsonc",
-         files=".babelrc .eslintrc .prettierrc .swcrc .watchmanconfig composer.lock"),
+         files=".babelrc .eslintrc .prettierrc .swcrc .watchmanconfig composer.lock", family="json"),
     _row("jsonl", "JSON lines", "config", "jsonl ndjson"),
-    _row("yaml", "YAML", "config", "yml yaml", aliases="yml", files=".clang-format .clang-tidy .clangd"),
-    _row("toml", "TOML", "config", "toml", files="Pipfile Cargo.lock poetry.lock uv.lock"),
+    _row("yaml", "YAML", "config", "yml yaml", aliases="yml", files=".clang-format .clang-tidy .clangd",
+         family="yaml"),
+    _row("toml", "TOML", "config", "toml", files="Pipfile Cargo.lock poetry.lock uv.lock", family="toml"),
     _row("ini", "INI", "config", "ini cfg conf cnf properties prefs desktop service socket timer target rc",
          aliases="properties conf",
-         files=".editorconfig .gitconfig .gitmodules .npmrc .yarnrc .flake8 .pylintrc .coveragerc .pypirc"),
+         files=".editorconfig .gitconfig .gitmodules .npmrc .yarnrc .flake8 .pylintrc .coveragerc .pypirc",
+         family="ini"),
     _row("dotenv", "Environment file", "config", "env", aliases="env",
-         files=".env .env.example .env.sample .env.template .env.dist .env.defaults .envrc"),
+         files=".env .env.example .env.sample .env.template .env.dist .env.defaults .envrc",
+         family="dotenv"),
     _row("xml", "XML", "config", "xml xsd xsl xslt svg plist csproj vbproj fsproj props targets resx wsdl xaml pom"
          " storyboard xib ui qrc nuspec config"),
     _row("dockerfile", "Dockerfile", "config", "dockerfile containerfile", aliases="docker",
-         files="Dockerfile Containerfile"),
+         files="Dockerfile Containerfile", family="dockerfile"),
     _row("make", "Make", "config", "mk mak make am", aliases="makefile", runs="make",
-         files="Makefile GNUmakefile BSDmakefile"),
+         files="Makefile GNUmakefile BSDmakefile", family="make"),
     _row("just", "Just", "config", "just", files="justfile .justfile"),
-    _row("cmake", "CMake", "config", "cmake", files="CMakeLists.txt"),
+    _row("cmake", "CMake", "config", "cmake", files="CMakeLists.txt", family="cmake"),
     _row("meson", "Meson", "config", files="meson.build meson_options.txt meson.options"),
     _row("ninja", "Ninja", "config", "ninja gn gni"),
     _row("autoconf", "Autoconf", "config", "ac m4 in", aliases="m4"),
-    _row("hcl", "HCL", "config", "hcl tf tfvars nomad", aliases="terraform tf"),
+    _row("hcl", "HCL", "config", "hcl tf tfvars nomad", aliases="terraform tf", family="hcl"),
     _row("nginx", "nginx", "config", "nginx vhost", files="nginx.conf"),
     _row("ignore", "Ignore file", "config", files=".gitignore .dockerignore .npmignore .eslintignore .ctxignore"
          " .prettierignore .gitattributes .mailmap CODEOWNERS"),
@@ -178,8 +190,8 @@ LANGUAGES: tuple[Language, ...] = (
     _row("diff", "Diff", "config", "diff patch rej", aliases="patch"),
     _row("prisma", "Prisma", "config", "prisma"),
     # Documents.
-    _row("restructuredtext", "reStructuredText", "docs", "rst rest", aliases="rst"),
-    _row("asciidoc", "AsciiDoc", "docs", "adoc asciidoc asc", aliases="adoc"),
+    _row("restructuredtext", "reStructuredText", "docs", "rst rest", aliases="rst", family="restructuredtext"),
+    _row("asciidoc", "AsciiDoc", "docs", "adoc asciidoc asc", aliases="adoc", family="asciidoc"),
     _row("org", "Org", "docs", "org"),
     _row("latex", "LaTeX", "docs", "tex sty cls bib ltx", aliases="tex"),
     _row("typst", "Typst", "docs", "typ"),
@@ -214,7 +226,7 @@ def detect(path: str, head: bytes) -> Language:
     dot = name.find(".", 1)
     while dot != -1:
         if found := _BY_SUFFIX.get(name[dot:]):
-            return found
+            return _BY_NAME[dialect(head)] if name[dot:] == ".h" else found
         dot = name.find(".", dot + 1)
     stem = name.partition(".")[0]
     if stem != name and (found := _BY_FILENAME.get(stem)):
@@ -253,12 +265,14 @@ def _resolutions() -> dict[str, tuple[str, ...]]:
         keys.update(language.suffixes)
         for key in keys:
             table.setdefault(key, []).append(language.name)
+    for language in (*LANGUAGES, TEXT):
+        if language.name in table:
+            table[language.name] = [language.name]
     # People who say TypeScript mean both dialects; a name always means its own row first.
     for key in ("typescript", "ts"):
         table[key] = ["typescript", "tsx"]
-    for language in (*LANGUAGES, TEXT):
-        if language.name in table and language.name not in ("typescript",):
-            table[language.name] = [language.name]
+    for key in ("ocaml", "ml"):
+        table[key] = ["ocaml", "ocaml_interface"]
     return {key: tuple(names) for key, names in table.items()}
 
 

@@ -24,7 +24,7 @@ def adopt(found: Captured, source: bytes, family: Family) -> list[Definition]:
             _absorb_typedef(definition, stack)
         parent = _parent(definition, stack, family)
         _settle(definition, parent, source, family, found.exports)
-        if definition.kind in VALUES:
+        if family.values_vary and definition.kind in VALUES and (parent is None or parent.kind != "extension"):
             if definition.qualified in values:
                 continue
             values.add(definition.qualified)
@@ -81,8 +81,13 @@ def _same_span(one: Definition, other: Definition) -> bool:
 
 def _parent(definition: Definition, stack: list[Definition], family: Family) -> Definition | None:
     kind = definition.kind
-    if kind == "macro" or definition.owner:
+    if kind == "macro" and not family.owned_macros:
         return None
+    if definition.owner:
+        if family.absolute_owners:
+            return None
+        # What is written may stand in a namespace.
+        return next((outer for outer in reversed(stack) if outer.kind == "module"), None)
     nearest: Definition | None = None
     for outer in reversed(stack):
         if outer.end < definition.end or _same_span(outer, definition):
@@ -110,20 +115,23 @@ def _settle(
     if kind in ("variable", "constant"):
         kind = family.kind(definition, source)
     if definition.owner:
-        definition.parent = definition.owner
-        definition.qualified = f"{definition.owner}.{name}"
-        kind = "method" if kind == "function" else kind
+        around = f"{parent.qualified}." if parent is not None else ""
+        definition.parent = around + definition.owner
+        definition.qualified = f"{definition.parent}.{name}"
+        if family.written_owner_makes_method:
+            kind = "method" if kind == "function" else kind
     elif parent is not None:
         definition.parent = parent.qualified
         above = parent.qualified if len(parent.qualified) < MAX_QUALIFIED else parent.name
         definition.qualified = f"{above}.{name}"
-        owned = parent.kind in CLASSES or parent.kind in VALUES or definition.belongs
+        owned = parent.kind in family.method_owners or parent.kind in VALUES or definition.belongs
         if kind == "function" and owned:
             kind = "method"
         elif kind == "method" and not owned:
             kind = "function"
         elif kind in ("variable", "constant", "field") and parent.kind in CLASSES:
-            kind = "constant" if parent.kind == "enum" or is_constant(name) else "field"
+            valued = kind == "constant" or (parent.kind == "enum" and kind != "field")
+            kind = "constant" if valued or is_constant(name) else "field"
     else:
         definition.qualified = name
         kind = "function" if kind == "method" else kind

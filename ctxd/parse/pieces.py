@@ -115,7 +115,13 @@ class Cutter:
                 else:
                     self._loose("imports", line_start, line_end, owners, out)
             case "statement":
-                if fits or not node.children:
+                inner = [child.block.symbol for child in node.children if child.block.kind == "definition"]
+                if fits and inner:
+                    # An extension, a guarded definition: it is about what it defines, not about its neighbours.
+                    alone = len(inner) == 1
+                    symbol = inner[0] if alone else -1
+                    out.append(_Atom("definition" if alone else "gap", symbol, line_start, line_end, owners, True))
+                elif fits or not node.children:
                     self._loose("gap", line_start, line_end, owners, out)
                 else:
                     self._walk(node.children, line_start, line_end, owners, out)

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 # A node of more bytes than this is opened: about 350 tokens, so that what is not opened fits one chunk.
 LONG_BYTES = 1200
 MAX_DEPTH = 12
+# They belong to what follows them.
+_COMMENTS = ("comment", "haddock", "pod", "attribute_item")
 # Nodes that begin with their first statement and not with a bracket or a keyword.
-_BARE = frozenset({"block", "statement_list", "ERROR"})
+_BARE = frozenset({"block", "body_statement", "statement_list", "declarations", "document", "ERROR"})
+# Nodes that hold the whole of a file below its header: their children are the top.
+_WHOLE = frozenset({"declarations", "document"})
 
 BlockKind = Literal["definition", "imports", "statement", "section"]
 
@@ -95,14 +99,17 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
         final = len(children) - 1
         run = False
         for place, child in enumerate(children):
-            if child.type.endswith("comment"):
+            if child.type.endswith(_COMMENTS):
                 continue
             first = child.start_point[0]
             last, column = child.end_point
             if column == 0 and last > first:
                 last -= 1
+            if "import" in child.type:
+                last = _without_comments(child, last)
             is_long = last > first and child.end_byte - child.start_byte > LONG_BYTES
-            inside = top and is_long and (child.type.startswith("preproc_if") or child.type == "ERROR")
+            whole = top and child.type in _WHOLE
+            inside = whole or (top and is_long and (child.type.startswith("preproc_if") or child.type == "ERROR"))
             # The last child of a node, when long, is its body: it is opened without being a block itself.
             body = is_long and place == final and not inside
             if first > taken and not body and not inside:
@@ -114,10 +121,23 @@ def _statements(root: tree_sitter.Node, import_rows: set[int]) -> list[_Span]:
                 run = is_import
             elif first > taken:
                 run = False
-            if is_long:
+            if is_long or whole:
                 waiting.append((child, inside, taken if child.type in _BARE else first))
             taken = max(taken, last)
     return spans
+
+
+def _without_comments(child: tree_sitter.Node, last: int) -> int:
+    """Return the last row of imports: some grammars file the comment above the first definition under them."""
+    node: tree_sitter.Node | None = child
+    while node is not None and (inner := node.named_children):
+        place = len(inner) - 1
+        while place and inner[place].type.endswith(_COMMENTS):
+            place -= 1
+        if place != len(inner) - 1:
+            return inner[place].end_point[0]
+        node = inner[-1] if "import" in inner[-1].type else None
+    return last
 
 
 def _is_import(child: tree_sitter.Node, first: int, last: int, rows: set[int]) -> bool:

@@ -10,20 +10,16 @@ from typing import cast
 from ctxd.model import Reference, ReferenceKind, Symbol, SymbolKind
 from ctxd.parse import comments
 from ctxd.parse.capture import Captured, Definition, Use
-from ctxd.parse.families import VALUES, Family
+from ctxd.parse.families import CLASSES, VALUES, Family
 
 MAX_SIGNATURE = 240
-_CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]+\b")
-_RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->)$")
-_HASH_COMMENT = re.compile(rb"\s#[^\n]*")
-_LINE_COMMENT = re.compile(rb"(?:^|\s)//[^\n]*")
-_BLOCK_COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
+_RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->|::)$")
 # Read in every file: of no use to whoever asks where a name is read.
 _COMMON = frozenset({b"NULL", b"TRUE", b"FALSE", b"EOF", b"NAN"})
 # Built-in types and type parameters: nobody asks who uses them.
 _BUILT_IN = frozenset(
-    """T U V K any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32 int64
-    list object rune set size_t str string tuple type uint uint8 uint16 uint32 uint64 uintptr void""".split()  # noqa: SIM905
+    """T U V K Self any bool byte bytes char complex64 complex128 dict error float float32 float64 int int8 int16 int32
+    int64 list object rune set size_t str string tuple type uint uint8 uint16 uint32 uint64 uintptr void""".split()  # noqa: SIM905
 )
 
 
@@ -42,6 +38,8 @@ def symbols(
     """Return the symbols in their order and note each one's index in its definition."""
     made: list[tuple[int, int, int, int, Symbol]] = []
     for place, definition in enumerate(definitions):
+        if definition.kind == "extension":
+            continue
         row = first = definition.row
         if not lines[row][: definition.start - starts[row]].strip():
             first = comments.first_comment_row(lines, row, family)
@@ -63,25 +61,32 @@ def symbols(
     made.sort(key=lambda entry: entry[:4])
     for index, entry in enumerate(made):
         definitions[entry[3]].index = index
+    _lend(definitions)
     return tuple(entry[4] for entry in made)
+
+
+def _lend(definitions: Sequence[Definition]) -> None:
+    """Let what an extension uses be used by the type it extends, where that is in the same file."""
+    types: dict[str, int] = {}
+    for definition in definitions:
+        if definition.index != -1 and definition.kind in CLASSES:
+            types.setdefault(definition.qualified, definition.index)
+    for definition in definitions:
+        if definition.kind == "extension":
+            definition.index = types.get(definition.qualified, types.get(definition.parent, -1))
 
 
 def _signature(definition: Definition, source: bytes, starts: Sequence[int], family: Family) -> str:
     head = definition.head
-    if source[head : head + 1] == b"@":
+    if source.startswith((b"@", b"[", b"#["), head):
         head = max(starts[definition.name_row], definition.start)
     body = definition.body > head
     raw = source[head : min(definition.body if body else definition.end, head + 2000)]
     if not body and (definition.kind in VALUES or definition.kind == "macro"):
         raw = raw.partition(b"\n")[0].rstrip(b"\\\r")
-    if not family.block_comments:
-        if b"#" in raw:
-            raw = _HASH_COMMENT.sub(b"", raw)
-    elif b"/" in raw:
-        raw = _LINE_COMMENT.sub(b"", _BLOCK_COMMENT.sub(b" ", raw))
-    text = " ".join(raw.decode("utf-8", "replace").split())
+    text = " ".join(comments.without_comments(raw, family).decode("utf-8", "replace").split())
     text = text.removesuffix("{").rstrip()
-    return (text.removesuffix(":") if body else text)[:MAX_SIGNATURE]
+    return (text.rstrip(family.signature_ends) if body else text)[:MAX_SIGNATURE]
 
 
 def _doc(
@@ -91,30 +96,37 @@ def _doc(
     first: int,
     family: Family,
 ) -> str:
-    raw = family.docstring(source, definition.body) if definition.body != -1 else b""
+    raw = definition.doc
+    if not raw and definition.body != -1:
+        raw = family.docstring(source, definition.body)
     if not raw and first < definition.row:
         raw = b"\n".join(lines[first : definition.row])
+    if not raw and definition.row < definition.name_row:
+        # Between decorators and the definition.
+        between = lines[definition.row : definition.name_row]
+        raw = b"\n".join(line for line in between if line.lstrip().startswith(family.line_comments))
     if not raw and definition.kind in VALUES and definition.end_row == definition.name_row:
         raw = comments.trailing_comment(source, definition.end, family)
     elif not raw and definition.kind == "macro":
         raw = b"".join(lines[definition.name_row].partition(b"/*")[1:])
-    return comments.paragraph(raw) if raw else ""
+    return comments.paragraph(family.prose(raw)) if raw else ""
 
 
 def references(
-    found: Captured, definitions: Sequence[Definition], source: bytes, starts: Sequence[int]
+    found: Captured, definitions: Sequence[Definition], source: bytes, starts: Sequence[int], family: Family
 ) -> tuple[Reference, ...]:
-    """Return every use with the innermost symbol around it, by place; each name once per line, kind and symbol."""
+    """Return every use with the innermost symbol around it, by place; the same use once per line."""
     named = {definition.name_start for definition in found.definitions.values()}
+    built_in = _BUILT_IN | family.built_in
     uses = [
         use
         for start, use in found.uses.items()
-        if use.kind != "type" or (start not in named and use.name not in _BUILT_IN)
+        if use.kind != "type" or (start not in named and use.name not in built_in)
     ]
-    uses += _constants(found, named, source, starts)
+    uses += _constants(found, named, source, starts, family)
     uses.sort(key=lambda use: use.start)
     made: list[Reference] = []
-    seen: set[tuple[str, str, int, int]] = set()
+    seen: set[tuple[str, str, int, int, str]] = set()
     stack: list[Definition] = []
     following, count = 0, len(definitions)
     for use in uses:
@@ -125,19 +137,19 @@ def references(
         while stack and stack[-1].end <= start:
             stack.pop()
         enclosing = stack[-1].index if stack else -1
-        key = (use.name, use.kind, use.row, enclosing)
+        key = (use.name, use.kind, use.row, enclosing, use.receiver)
         if key not in seen:
             seen.add(key)
             made.append(Reference(use.name, cast(ReferenceKind, use.kind), use.row + 1, enclosing, use.receiver))
     return tuple(made)
 
 
-def _constants(found: Captured, named: set[int], source: bytes, starts: Sequence[int]) -> list[Use]:
+def _constants(found: Captured, named: set[int], source: bytes, starts: Sequence[int], family: Family) -> list[Use]:
     """Return the reads of UPPER_CASE names outside comments and strings, by one scan of the bytes."""
     skips, uses = sorted(found.skips), found.uses
     made: list[Use] = []
     at, count, row, rows = 0, len(skips), 0, len(starts)
-    for match in _CONSTANT.finditer(source):
+    for match in family.constants.finditer(source):
         start = match.start()
         while at < count and skips[at][1] <= start:
             at += 1
@@ -149,7 +161,7 @@ def _constants(found: Captured, named: set[int], source: bytes, starts: Sequence
         while row + 1 < rows and starts[row + 1] <= start:
             row += 1
         before = source[max(starts[row], start - 64) : start]
-        receiver = _RECEIVER.search(before) if before.endswith((b".", b"->")) else None
+        receiver = _RECEIVER.search(before) if before.endswith((b".", b"->", b"::")) else None
         owner = receiver.group(1).decode("utf-8", "replace") if receiver else ""
         made.append(Use(name.decode(), "constant", start, row, 0, owner))
     return made

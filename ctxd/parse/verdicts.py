@@ -46,7 +46,7 @@ def verdict(path: str, data: bytes, language: Language) -> SkipReason:
     """Return why this file is not indexed, "" if it is."""
     if is_binary(data):
         return "binary"
-    if _MINIFIED_NAME.search(path) or _is_dense(data, language):
+    if _MINIFIED_NAME.search(path) or (language.family != "notebook" and _is_dense(data, language)):
         return "minified"
     if _SOURCE_MAP_NAME.search(path) or (language.content == "config" and is_generated(data, language)):
         return "generated"

@@ -26,7 +26,8 @@ from ctxd.parse.verdicts import verdict
 
 # Bytes kept between Read and Parse of one batch; what is over is read again when it is its turn.
 HELD_BYTES = 32 << 20
-_HEAD_BYTES = 1024
+# Past a licence and the first directives: what a header declares tells its language.
+_HEAD_BYTES = 16_384
 _encoder = msgspec.msgpack.Encoder()
 
 ParseFile = Callable[[bytes, Language, ParseSettings, str], ParsedFile]

@@ -18,12 +18,14 @@ _SHOWN = 300  # characters of the question that are repeated
 class Nothing(msgspec.Struct, frozen=True, kw_only=True):
     """A question without a result. `removed` counts results that only `filters` (as typed) kept out.
 
-    `ignored` and `ignored_by` explain an index without files.
+    `unparsed` counts files that are indexed without definitions because parsing them failed; `ignored` and `ignored_by`
+    explain an index without files.
     """
 
     query: str
     languages: tuple[LanguageCount, ...]
     skipped: int = 0
+    unparsed: int = 0
     freshness: Freshness = Freshness(fresh=True)
     nearest: tuple[Near, ...] = ()
     removed: int = 0
@@ -67,7 +69,11 @@ def empty(ignored: int, ignored_by: str) -> str:
 
 def _where(nothing: Nothing) -> str:
     files = sum(one.files for one in nothing.languages)
-    skipped = f"{nothing.skipped:,} skipped: ctx status --skipped" if nothing.skipped else ""
+    left_out = [
+        f"{nothing.skipped:,} skipped" if nothing.skipped else "",
+        f"{nothing.unparsed:,} not parsed" if nothing.unparsed else "",
+    ]
+    skipped = f"{', '.join(filter(None, left_out))}: ctx status --skipped" if any(left_out) else ""
     if not files:
         said = empty(nothing.ignored, nothing.ignored_by)
         return f"({said}; {skipped})" if skipped else f"({said})"

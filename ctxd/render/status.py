@@ -65,6 +65,9 @@ class StatusReply(msgspec.Struct, frozen=True, kw_only=True):
     decoded_with_replacement: int
     not_utf8: int
     nested: tuple[str, ...]
+    linked_worktrees: tuple[str, ...]
+    not_checked_out: int
+    git: str
     ignored: int
     ignored_by: str
     watching: Watch
@@ -113,6 +116,9 @@ def status_json(status: Status) -> str:
             decoded_with_replacement=counts.replaced,
             not_utf8=state.not_utf8,
             nested=state.nested,
+            linked_worktrees=state.linked,
+            not_checked_out=state.sparse,
+            git=state.git_note,
             ignored=state.ignored,
             ignored_by=state.ignored_by,
             watching=watch(state),
@@ -120,7 +126,8 @@ def status_json(status: Status) -> str:
             last_error=state.last_error or None,
             notes=notes(status),
             results=[
-                SkippedResult(file=row.path, language=row.language, reason=row.reason) for row in status.listed or ()
+                SkippedResult(file=escape.root(row.path), language=row.language, reason=row.reason)
+                for row in status.listed or ()
             ],
         )
     )
@@ -136,7 +143,10 @@ def notes(status: Status) -> list[str]:
         f"decoded with replacement: {counts.replaced:,}" if counts.replaced else "",
         _reasons("parsed with trouble", counts.noted, ""),
         f"ignored: {state.ignored:,}{_most(state.ignored_by)}" if counts.files and state.ignored else "",
-        f"nested repos: {len(state.nested)}" if state.nested else "",
+        f"nested repos: {len(state.nested):,}" if state.nested else "",
+        f"linked worktrees, left out: {len(state.linked):,}" if state.linked else "",
+        f"not checked out (sparse checkout): {state.sparse:,}" if state.sparse else "",
+        f"{escape.line(state.git_note)}: ignore rules were applied without git" if state.git_note else "",
         watching(state),
         f"must be checked by content: {escape.line(state.lost)}" if state.lost else "",
         f"index rebuilt after damage: {state.rebuilds}" if state.rebuilds else "",

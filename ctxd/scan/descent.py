@@ -15,6 +15,7 @@ class Descent:
     """Finds places and remembers them; good for one look at the tree. Without `use_git` ignore files are read by us."""
 
     def __init__(self, judge: Judge, *, use_git: bool = True) -> None:
+        self.linked: list[str] = []  # linked worktrees on the way
         self._judge = judge
         self._use_git = use_git
         self._places: dict[str, Place | None] = {}
@@ -56,6 +57,7 @@ class Descent:
         standing, ruling = self._judge.directory(above, directory)
         owner = nested_owner(self._judge.root, directory, above.owner)
         if owner is None:
+            self.linked.append(directory)
             return None
         begins = owner is not above.owner
         place = msgspec.structs.replace(above, path=directory, standing=standing)

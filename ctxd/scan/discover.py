@@ -42,7 +42,7 @@ def discover(root: str, rules: Rules, directory: str = "", watch: Callable[[str]
     for _ in range(PASSES):
         began_ns = _file_clock_ns()
         walk = Walk(judge, watch)
-        start, walk.note = _start(judge, directory)
+        start = _start(judge, walk, directory)
         if start is not None:
             walk.run(start)
         if walk.newest_ns < began_ns:
@@ -56,6 +56,9 @@ def discover(root: str, rules: Rules, directory: str = "", watch: Callable[[str]
         ignored=ignored,
         ignored_by=rule,
         note=walk.note,
+        linked=tuple(sorted(walk.linked)),
+        odd_names=tuple(sorted(walk.odd_names)),
+        sparse=walk.sparse,
     )
 
 
@@ -66,19 +69,21 @@ def _file_clock_ns() -> int:
     return time.time_ns() - TICK_NS
 
 
-def _start(judge: Judge, directory: str) -> tuple[Place | None, str]:
-    """Return the place to walk from, its owner loaded with git's listing, and a note when git failed."""
-    note = ""
+def _start(judge: Judge, walk: Walk, directory: str) -> Place | None:
+    """Return the place to walk from, its owner loaded with git's listing; `walk` gets a note when git failed."""
     try:
-        place = Descent(judge).place(directory)
+        descent = Descent(judge)
+        place = descent.place(directory)
+        walk.linked += descent.linked
         if place is None or not isinstance(place.owner, GitOwner):
-            return place, ""
-        owner, note = loaded(place.owner, directory)
+            return place
+        owner, walk.note = loaded(place.owner, directory)
         if owner is place.owner:
-            return (None if _is_ignored(place) else place), ""
+            walk.sparse = place.owner.sparse
+            return None if _is_ignored(place) else place
     except GitFailed as failed:
-        note = failed.message
-    return Descent(judge, use_git=False).place(directory), note
+        walk.note = failed.message
+    return Descent(judge, use_git=False).place(directory)
 
 
 def _is_ignored(place: Place) -> bool:

@@ -123,6 +123,13 @@ class Repository:
         out = self.run([*args, "--", directory] if directory else args)
         return out.decode("utf-8", "surrogateescape").split("\0")[:-1]
 
+    def sparse(self) -> int:
+        """Return how many tracked files a sparse checkout keeps out of the work tree. Raises GitFailed."""
+        if not os.path.lexists(os.path.join(self.git_dir, "info", "sparse-checkout")):
+            return 0
+        entries = self.run(["ls-files", "-t", "-z", "--cached"]).split(b"\0")
+        return sum(entry.startswith(b"S ") for entry in entries)
+
     def ignored(self, paths: Sequence[str]) -> dict[str, str]:
         """Return those of `paths` that ignore rules match, whether tracked or not, with the rule as `file:line`.
 

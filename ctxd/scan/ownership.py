@@ -18,8 +18,9 @@ RULE_FILE = ".gitignore"
 class GitOwner:
     """A repository whose rules git applies. `base` is where it lies below the scanned root ("" or "a/b/").
 
-    `listed` are the paths that git lists, `directories` those that hold one; both are empty until `load`. `family`
-    holds the common directories of this repository and of those around it.
+    `listed` are the paths that git lists, `directories` those that hold one; both are empty until `load`. `sparse`
+    counts the tracked files that a sparse checkout leaves out. `family` holds the common directories of this
+    repository and of those around it.
     """
 
     def __init__(self, repository: Repository, base: str, around: frozenset[str] = frozenset()) -> None:
@@ -28,11 +29,13 @@ class GitOwner:
         self.family = around | {repository.common_dir}
         self.listed: set[str] = set()
         self.directories: set[str] = set()
+        self.sparse = 0
 
     def load(self, directory: str = "") -> None:
         """Take git's listing of the repository, or of what is below one directory. Raises GitFailed."""
         inside = directory[len(self.base) :] if directory else ""
         files = self.repository.files(inside)
+        self.sparse = 0 if directory else self.repository.sparse()
         base = self.base
         self.listed = {base + path.rstrip("/") for path in files} if base else {p.rstrip("/") for p in files}
         directories = self.directories

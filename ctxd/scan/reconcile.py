@@ -1,4 +1,4 @@
-"""Compare a listing with what the store believes. Pure.
+"""Compare a listing with what the store believes, and add listings of directories to that of the tree. Pure.
 
 A stat proves that a file is unchanged only if the file had been left alone for a while when it was hashed: a second
 write within the same tick of the file system's clock leaves size, mtime and ctime as they were.
@@ -44,6 +44,25 @@ def reconcile(known: Mapping[str, Known], listing: Listing, *, checksums: bool, 
     below = f"{listing.directory}/" if listing.directory else ""
     gone = sorted(path for path in known if path not in present and path.startswith(below))
     return Reconciled(tuple(suspects), tuple(skips), tuple(gone))
+
+
+def absorb(whole: Listing | None, part: Listing) -> Listing:
+    """Return what is known of the whole tree after `part` was listed: all but the files."""
+    if whole is None or not part.directory:
+        return msgspec.structs.replace(part, files=())
+    odd = _outside(part.directory, whole.odd_names)
+    return msgspec.structs.replace(
+        whole,
+        nested=tuple(sorted({*_outside(part.directory, whole.nested), *part.nested})),
+        linked=tuple(sorted({*_outside(part.directory, whole.linked), *part.linked})),
+        odd_names=tuple(sorted(odd + part.odd_names)),
+        not_utf8=whole.not_utf8 - len(whole.odd_names) + len(odd) + part.not_utf8,
+        note=part.note or whole.note,
+    )
+
+
+def _outside(directory: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in paths if path != directory and not path.startswith(f"{directory}/"))
 
 
 def _proved(before: Known, stat: FileStat, now_ns: int) -> bool:

@@ -26,6 +26,8 @@ from ctxprotocol.errors import RootGone
 # that took it for an empty directory would empty the index.
 _NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
 _NO_STAT = FileStat(0, 0, 0, 0)
+# Names that cannot be shown as they are: all are counted, so many are kept for those who look for them.
+ODD_NAMES = 100
 
 
 class _Question(msgspec.Struct, frozen=True, eq=False):
@@ -37,7 +39,7 @@ class _Question(msgspec.Struct, frozen=True, eq=False):
 
 
 class Walk:
-    """One walk. `files` is unsorted; `ignored` counts the files that each rule hid, `hidden` names directories.
+    """One walk. Its lists are unsorted; `ignored` counts the files that each rule hid, `hidden` names directories.
 
     `newest_ns` is the latest change of any directory's entries or of a rule file, by the file system's clock.
     """
@@ -45,7 +47,10 @@ class Walk:
     def __init__(self, judge: Judge, watch: Callable[[str], object]) -> None:
         self.files: list[Listed] = []
         self.nested: list[str] = []
+        self.linked: list[str] = []
         self.not_utf8 = 0
+        self.odd_names: list[str] = []
+        self.sparse = 0
         self.ignored: Counter[str] = Counter()
         self.hidden: dict[str, str] = {}
         self.note = ""
@@ -58,6 +63,8 @@ class Walk:
 
     def run(self, start: Place) -> None:
         """List everything below `start`. Raises RootGone when a directory cannot be read for a passing reason."""
+        if start.path and start.owner.base == f"{start.path}/":
+            self.nested.append(start.path)
         self._stack.append(start)
         while self._stack:
             while self._stack:
@@ -83,6 +90,8 @@ class Walk:
                 continue
             if not is_utf8(entry.name):
                 self.not_utf8 += 1
+                if len(self.odd_names) < ODD_NAMES:
+                    self.odd_names.append(path)
             elif entry.is_dir(follow_symlinks=False):
                 self._directory(place, path)
             elif not self._followed(place, path, entry):
@@ -116,12 +125,16 @@ class Walk:
         if not place.path or place.owner.base == base:
             return place
         owner = nested_owner(self._root, place.path, place.owner)
-        if owner is None or owner is place.owner:
-            return None if owner is None else place
+        if owner is None:
+            self.linked.append(place.path)
+            return None
+        if owner is place.owner:
+            return place
         assert isinstance(owner, GitOwner)
         self.nested.append(place.path)
         ready, note = loaded(owner)
         self.note = self.note or note
+        self.sparse += ready.sparse if isinstance(ready, GitOwner) else 0
         if isinstance(place.owner, GitOwner) and isinstance(ready, GitOwner):
             # The outer repository may track files below a repository that was made later.
             ready.listed |= {path for path in place.owner.listed if path.startswith(base)}

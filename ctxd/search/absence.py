@@ -36,10 +36,12 @@ def answer(
     `removed` counts the results that only the request's filters kept out. `strategies` were tried in vain.
     """
     languages = catalog.languages(snapshot)
+    skipped, unparsed = catalog.left_out(snapshot)
     said = Nothing(
         query=query,
         languages=languages,
-        skipped=catalog.skipped_count(snapshot),
+        skipped=skipped,
+        unparsed=unparsed,
         freshness=view.freshness,
         nearest=near(snapshot, query),
         removed=removed,

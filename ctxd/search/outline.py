@@ -15,7 +15,7 @@ from ctxprotocol.messages import Answer, Outline
 
 def outline(snapshot: Snapshot, request: Outline, view: View, path: str) -> Answer:
     """Answer with the definitions of `path` (worktree-relative). Raises FileNotIndexed with the reason."""
-    indexed(snapshot, path)
+    row = indexed(snapshot, path)
     found = [one for one in catalog.outline(snapshot, path) if not request.kind or one.symbol.kind == request.kind]
     shown = found[: request.limit] if request.limit else found
     answer = Found(
@@ -25,7 +25,7 @@ def outline(snapshot: Snapshot, request: Outline, view: View, path: str) -> Answ
         stats=scope.stats(view, omitted=len(found) - len(shown), files_indexed=catalog.files_count(snapshot)),
         freshness=view.freshness,
         generation=snapshot.generation,
-        hint="" if found else "no definitions in this file; ctx chunk FILE:LINE shows its text",
+        hint="" if found else f"no definitions in this file{_why(row)}; ctx chunk FILE:LINE shows its text",
     )
     code = 0 if shown else 1
     if request.output == "json":
@@ -43,3 +43,7 @@ def indexed(snapshot: Snapshot, path: str) -> FileRow:
     if row.reason:
         raise FileNotIndexed(f"not indexed: {escape.path(path)} ({row.reason})", "ctx status --skipped lists why")
     return row
+
+
+def _why(row: FileRow) -> str:
+    return f" ({row.note})" if row.note else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import msgspec
 
 from ctxd.model import View
 from ctxd.render.status import Status, status_json, status_text
 from ctxd.render.style import style
-from ctxd.state import WorktreeState
+from ctxd.state import FileRow, WorktreeState
 from ctxd.store import catalog
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer
@@ -26,11 +27,19 @@ def status(snapshot: Snapshot, request: StatusRequest, view: View, state: Worktr
         freshness=view.freshness,
         generation=snapshot.generation,
         index_bytes=size_on_disk(state.index_path),
-        listed=tuple(catalog.skipped(snapshot)) if request.skipped else None,
+        listed=(*catalog.skipped(snapshot), *_left_out(state)) if request.skipped else None,
     )
     if request.output == "json":
         return Answer(out=status_json(known))
     return Answer(out=status_text(known, style(request, view)))
+
+
+def _left_out(state: WorktreeState) -> Iterator[FileRow]:
+    """Give the paths that were seen and are not in the index at all."""
+    for path in state.linked:
+        yield FileRow(path=path, reason="linked worktree of this repository")
+    for path in state.odd_names:
+        yield FileRow(path=path, reason="name is not UTF-8")
 
 
 def size_on_disk(index_path: str) -> int:

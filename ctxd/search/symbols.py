@@ -35,10 +35,10 @@ def symbols(snapshot: Snapshot, request: Symbols, view: View) -> Answer:
     if not wanted:
         shown, omitted = _all(snapshot, within, request)
     else:
-        found = [one for one in _lookup(snapshot, wanted, within) if _is_kind(one, request.kind)]
+        found = [one for one in lookup(snapshot, wanted, within) if _is_kind(one, request.kind)]
         shown, omitted = found[: scope.limit(request)], max(len(found) - scope.limit(request), 0)
     if not shown:
-        removed = len(_lookup(snapshot, wanted, None)) if wanted and scope.narrow(request) else 0
+        removed = len(lookup(snapshot, wanted, None)) if wanted and scope.narrow(request) else 0
         return absence.answer(snapshot, request, view, request.pattern, removed=removed, strategies=("symbol",))
     answer = Found(
         query=request.pattern,
@@ -63,7 +63,8 @@ def _is_kind(one: Defined, kind: str) -> bool:
     return not kind or one.symbol.kind == kind
 
 
-def _lookup(snapshot: Snapshot, wanted: str, within: str | None) -> list[Defined]:
+def lookup(snapshot: Snapshot, wanted: str, within: str | None) -> list[Defined]:
+    """Return the definitions that a name means: exact, qualified, but for case, or a glob; most likely ones first."""
     if "*" in wanted or "?" in wanted:
         return _matched(snapshot, wanted, within)
     for folded in (False, True):

@@ -99,18 +99,21 @@ def files_count(snapshot: Snapshot) -> int:
     return int(snapshot.connection.execute("SELECT count(*) FROM files WHERE skip = ''").get)
 
 
-def skipped_count(snapshot: Snapshot) -> int:
-    """Return how many files are known and not indexed."""
-    return int(snapshot.connection.execute("SELECT count(*) FROM files WHERE skip != ''").get)
+def left_out(snapshot: Snapshot) -> tuple[int, int]:
+    """Return how many files are not indexed, and how many of the indexed have no definitions for trouble in parsing."""
+    execute = snapshot.connection.execute
+    bare = "skip = '' AND note != '' AND NOT EXISTS (SELECT 1 FROM symbols s WHERE s.file_id = files.id)"
+    skipped, unparsed = (f"SELECT count(*) FROM files WHERE {which}" for which in ("skip != ''", bare))
+    return int(execute(skipped).get), int(execute(unparsed).get)
 
 
 def skipped(snapshot: Snapshot) -> Iterator[FileRow]:
-    """Give every file that is not indexed, has trouble in parsing or is generated, with its reason; by path."""
+    """Give every file that is not indexed, then those with trouble and generated ones, with the reason; by path."""
     rows = snapshot.connection.execute(
-        "SELECT path, language, content, size_bytes, line_count,"
-        " CASE WHEN skip != '' THEN skip WHEN note != '' THEN note || ' (still indexed)'"
-        " ELSE 'generated (still indexed)' END"
-        " FROM files WHERE skip != '' OR note != '' OR facts & ? ORDER BY skip = '', path",
+        "SELECT path, language, content, size_bytes, line_count, CASE WHEN skip != '' THEN skip ELSE"
+        " concat_ws(', ', nullif(note, ''), iif(replaced, 'decoded with replacement: ' || replaced, NULL),"
+        " iif(facts & ?1, 'generated', NULL)) || ' (still indexed)' END"
+        " FROM files WHERE skip != '' OR note != '' OR replaced OR facts & ?1 ORDER BY skip = '', path",
         (GENERATED,),
     )
     for path, language, content, size, lines, reason in rows:
@@ -129,12 +132,14 @@ def files(snapshot: Snapshot) -> Iterator[FileRow]:
 def file(snapshot: Snapshot, path: str) -> FileRow | None:
     """Return one path as the index knows it, with the reason when it is skipped; None when it is unknown."""
     row = snapshot.connection.execute(
-        "SELECT language, content, size_bytes, line_count, skip FROM files WHERE path = ?", (path,)
+        "SELECT language, content, size_bytes, line_count, skip, note FROM files WHERE path = ?", (path,)
     ).get
     if row is None:
         return None
-    language, content, size, lines, skip = row
-    return FileRow(path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=skip)
+    language, content, size, lines, skip, note = row
+    return FileRow(
+        path=path, language=language, content=content, size_bytes=size, line_count=lines, reason=skip, note=note
+    )
 
 
 def scope(snapshot: Snapshot, accept: Callable[[FileRow], bool]) -> str:

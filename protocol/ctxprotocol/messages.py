@@ -98,6 +98,29 @@ class Outline(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="outl
     file: bytes
 
 
+class Callers(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="callers"):
+    """`ctx callers`: the references that mean `name`, and how sure each is.
+
+    `name` may be qualified, FILE:LINE, or PATH:NAME; a path is relative to `directory`. `kind` is a kind of reference.
+    """
+
+    name: str
+
+
+class Callees(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="callees"):
+    """`ctx callees`: what the definitions called `name` refer to. `name` and `kind` as in Callers."""
+
+    name: str
+
+
+class Deps(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="deps"):
+    """`ctx deps`: what a file imports, with `reverse` what imports it, over `depth` steps. `file` as in Outline."""
+
+    file: bytes
+    depth: int = 1
+    reverse: bool = False
+
+
 class Chunk(InWorktree, frozen=True, kw_only=True, omit_defaults=True, tag="chunk"):
     """`ctx chunk`: the chunk with line `line` of `file` (1-based), and `around` neighbours on each side."""
 
@@ -177,6 +200,21 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 AnyRequest = (
-    Query | Find | Symbols | Outline | Chunk | Files | Status | Init | Update | Forget | Repos | DaemonStatus | Stop
+    Query
+    | Find
+    | Symbols
+    | Outline
+    | Callers
+    | Callees
+    | Deps
+    | Chunk
+    | Files
+    | Status
+    | Init
+    | Update
+    | Forget
+    | Repos
+    | DaemonStatus
+    | Stop
 )
 AnyReply = Welcome | Progress | Answer | Failure

@@ -30,6 +30,7 @@
 (type_declaration [(type_spec) (type_alias)] @wrapped) @wrapper.line
 
 (type_identifier) @reference.type
+(qualified_type package: (_) @receiver name: (_) @reference.type)
 (call_expression function: [
   (identifier) @reference.call
   (selector_expression operand: (_) @receiver field: (_) @reference.call)

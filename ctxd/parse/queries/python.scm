@@ -19,7 +19,7 @@
   (subscript value: (identifier) @reference.type)
   (binary_operator [
     (identifier) @reference.type
-    (attribute attribute: (identifier) @reference.type)
+    (attribute object: (_) @receiver attribute: (identifier) @reference.type)
     (subscript value: (identifier) @reference.type)])])
 
 (class_definition superclasses: (argument_list [

@@ -15,13 +15,17 @@ from ctxprotocol import framing
 from ctxprotocol.messages import Answer, AnyRequest
 
 SEED = int(os.environ.get("CTX_TEST_SEED", "20260101"))
-HOT = ("query", "find", "symbols", "outline", "chunk", "files", "status", "daemon status")
+HOT = (
+    *("query", "find", "symbols", "outline", "callers", "callees", "deps", "chunk", "files", "status"),
+    "daemon status",
+)
 WORDS = ["pool", "a b", "-", "", "ünï", "a\udcffb", "*.py", "src/**", "x=y", "--", "-x", "--json", "0", "7"]
 PLACES = ["a.py:1", "a.py:0", "a.py", ":3", "a b.py:12", "c:\\x.py:4", "a.py:99999999999", "a.py:2:3", "ü.c:5"]
 VALUES = {
     "limit": ["1", "20", "1000000", "1000001", "0", "-1", " 5", "1_0", "+3", "x", "", "٣"],
     "budget": ["500", "0", "1200"],
     "around": ["0", "1", "1001"],
+    "depth": ["1", "3", "0", "101"],
     "fresh_within_ms": ["0", "5000", "70000", "-1"],
     "index_wait_ms": ["0", "10", "0.5", "nan", "86401"],
     "timeout_ms": ["60", "1", "0", "1.5", "86400", "inf", "1e3"],

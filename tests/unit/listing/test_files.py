@@ -175,6 +175,10 @@ STATE = WorktreeState(
     not_utf8=1,
     rebuilds=1,
     last_error="disk full, writes paused",
+    linked=("trees/side",),
+    odd_names=("lib/x\udcff.py",),
+    sparse=1200,
+    git_note="git is not installed",
 )
 
 
@@ -198,6 +202,9 @@ def test_status_says_what_is_there_and_what_is_not(tmp_path: Path) -> None:
         "parsed with trouble: 1 (syntax errors 1)\n"
         "ignored: 40, most by .gitignore:3\n"
         "nested repos: 2\n"
+        "linked worktrees, left out: 1\n"
+        "not checked out (sparse checkout): 1,200\n"
+        "git is not installed: ignore rules were applied without git\n"
         "watching: degraded (inotify watches exhausted), events lost 2×; raise fs.inotify.max_user_watches\n"
         "index rebuilt after damage: 1\n"
         "last error: disk full, writes paused\n"
@@ -205,7 +212,9 @@ def test_status_says_what_is_there_and_what_is_not(tmp_path: Path) -> None:
         "  logo.png  binary\n"
         "  poetry.lock  lock file\n"
         "  src/x.min.js  minified\n"
-        "  src/queue.c  syntax errors (still indexed)\n"
+        "  src/queue.c  syntax errors, decoded with replacement: 2 (still indexed)\n"
+        "  trees/side  linked worktree of this repository\n"
+        '  "lib/x\\xff.py"  name is not UTF-8\n'
     )
 
 
@@ -220,6 +229,8 @@ def test_status_in_json_has_every_figure_and_the_lines() -> None:
         and "skipped: 3 (binary 1, lock file 1, minified 1; ctx status --skipped)" in plain["notes"]
     )
     assert {"file": "logo.png", "language": "", "reason": "binary"} in listed["results"]
+    assert {"file": "lib/x\\xff.py", "language": "", "reason": "name is not UTF-8"} in listed["results"]
+    assert (plain["linked_worktrees"], plain["not_checked_out"], plain["git"]) == (["trees/side"], 1200, STATE.git_note)
     assert plain["languages"][0] == {"language": "c", "files": 2, "chunks": 3, "symbols": 2}
     assert plain["skipped"][1] == {"reason": "lock file", "files": 1}
     assert plain["watching"]["state"] == "degraded" and plain["watching"]["directories"] == 128

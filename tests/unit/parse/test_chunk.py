@@ -197,14 +197,14 @@ def test_non_ascii_lines() -> None:
 
 
 def test_config_at_keys() -> None:
-    """YAML without blank lines is cut at its top keys."""
-    text = "".join(f"service{n}:\n" + "".join(f"  option{m}: value{m}\n" for m in range(25)) for n in range(12))
+    """YAML without blank lines is cut at its top keys, each of them a chunk of its name; small ones share one."""
+    text = "a: 1\nb: 2\n"
+    text += "".join(f"service{n}:\n" + "".join(f"  option{m}: value{m}\n" for m in range(25)) for n in range(12))
 
-    lines, _, chunks = chunks_of("yaml", text)
+    found = shown("yaml", text)
 
-    check_partition(lines, chunks)
-    assert len(chunks) > 3
-    assert all(chunk.kind == "config" and lines.text[chunk.line_start - 1].startswith("s") for chunk in chunks)
+    assert found[0] == ("config", "", 1, 2)
+    assert found[1:] == [("definition", f"service{n}", 3 + 26 * n, 28 + 26 * n) for n in range(12)]
 
 
 def test_one_very_long_line() -> None:

@@ -116,4 +116,4 @@ def test_every_grammar_has_a_query_file_that_compiles() -> None:
             assert compiled(row).plans
     directory = os.path.join(os.path.dirname(ctxd.parse.__file__), "queries")
     files = {name.removesuffix(".scm") for name in os.listdir(directory) if name.endswith(".scm")}
-    assert files - names == {"ecma", "jsx"}
+    assert files - names == {"cxx", "ecma", "jsx"}

@@ -1,0 +1,3 @@
+; inherits: cxx
+(export_declaration (declaration declarator: (_) @name) @definition.variable)
+(export_declaration (_) @wrapped) @wrapper

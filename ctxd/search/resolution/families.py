@@ -1,0 +1,19 @@
+"""Which family a language belongs to. Pure."""
+
+from __future__ import annotations
+
+from ctxd.search.resolution import clang, ecma, golang, other, python
+from ctxd.search.resolution.family import Family
+
+_FAMILIES = (python.FAMILY, ecma.FAMILY, golang.FAMILY, clang.FAMILY)
+_OF = {language: family for family in _FAMILIES for language in family.languages}
+
+
+def of(language: str) -> Family:
+    """Return the family of a language."""
+    return _OF.get(language, other.FAMILY)
+
+
+def related(one: str, other_language: str) -> bool:
+    """Return whether code in one language can mean a definition in the other."""
+    return one == other_language or (one in _OF and _OF.get(one) is _OF.get(other_language))

@@ -1,0 +1,1 @@
+"""Edges that were judged by hand."""
