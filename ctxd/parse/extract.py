@@ -38,8 +38,8 @@ from ctxd.parse.cpp import Cpp
 from ctxd.parse.csharp import CSharp
 from ctxd.parse.dart import Dart
 from ctxd.parse.ecma import Ecma
-from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.elixir import Elixir
+from ctxd.parse.extracted import Extracted, ExtractFailed
 from ctxd.parse.families import Family, Go, Python
 from ctxd.parse.grammar import Grammar, compiled
 from ctxd.parse.haskell import Haskell
@@ -48,17 +48,17 @@ from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
 from ctxd.parse.lua import Lua
 from ctxd.parse.objectivec import ObjectiveC
+from ctxd.parse.ocaml import OCaml
 from ctxd.parse.owners import adopt
 from ctxd.parse.perl import Perl
 from ctxd.parse.php import Php
 from ctxd.parse.readers import READERS
 from ctxd.parse.ruby import Ruby
 from ctxd.parse.rust import Rust
-from ctxd.parse.schemas import GraphQL, Proto
-from ctxd.parse.statistics import Julia, R
 from ctxd.parse.scala import Scala
+from ctxd.parse.schemas import GraphQL, Proto
 from ctxd.parse.shell import Shell
-from ctxd.parse.ocaml import OCaml
+from ctxd.parse.statistics import Julia, R
 from ctxd.parse.structure import Block, BlockKind, blocks
 from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
