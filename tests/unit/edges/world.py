@@ -74,12 +74,9 @@ def world(root: str, files: Mapping[str, str]) -> Iterator[World]:
     """Index `files` below `root`; each text is taken without its first line break."""
     lay(f"{root}/tree", {path: text.removeprefix("\n") for path, text in files.items()})
     index = Index(f"{root}/tree", f"{root}/index.db")
-    try:
-        index.take()
-        with index.snapshot() as snapshot:
-            yield World(snapshot)
-    finally:
-        index.close()
+    index.take()
+    with index.snapshot() as snapshot:
+        yield World(snapshot)
 
 
 def opened(files: Mapping[str, str]) -> object:
