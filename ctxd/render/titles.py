@@ -38,6 +38,7 @@ _TITLES = {
     "nginx": "nginx",
     "objectivec": "Objective-C",
     "ocaml": "OCaml",
+    "ocaml_interface": "OCaml interface",
     "other": "Other text",
     "php": "PHP",
     "powershell": "PowerShell",
