@@ -68,6 +68,10 @@ class Worktree:
         """Say whether everything that was seen is in the index."""
         return self._barrier.passed(self._barrier.seen)
 
+    def idle(self) -> bool:
+        """Say whether closing it would interrupt nothing: all is in the index, or cannot be brought there."""
+        return self.settled() or bool(self.trouble)
+
     def standing(self) -> Freshness:
         """Return how the index stands now, without asking the kernel for more."""
         if not self.pipeline.complete:
@@ -142,9 +146,10 @@ class Worktree:
         """Stop watching and working. What was not committed is found again by the next open."""
         self._unread_watcher()
         self._task.cancel()
-        await asyncio.wait({self._task})
+        # Before anything is awaited: whoever waits for the end may be cancelled, and the watcher must not stay.
         self.watcher.close()
         self._barrier.release()
+        await asyncio.wait({self._task})
 
     def _read_watcher(self) -> None:
         if self.watcher.fileno() >= 0:

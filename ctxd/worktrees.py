@@ -97,7 +97,6 @@ class Worktrees:
             if path:
                 await self._end_file(path)
                 await self._in_scan(lambda: remove_index(path))
-        self._opening.pop(root, None)
 
     async def close(self) -> None:
         """Close every worktree; their index files are closed by the writer's stop."""
@@ -122,15 +121,11 @@ class Worktrees:
         return Worktree(root, pipeline, self._open_watcher)
 
     async def _close_surplus(self) -> None:
-        surplus = len(self.open) - self._config().daemon_max_worktrees_open
-        for root in list(self.open):
-            if surplus <= 0:
+        while len(self.open) > self._config().daemon_max_worktrees_open:
+            root = next((r for r, w in self.open.items() if r not in self._in_use and w.idle()), None)
+            if root is None:
                 return
-            worktree = self.open[root]
-            if root in self._in_use or not worktree.settled():
-                continue
-            del self.open[root]
-            surplus -= 1
+            worktree = self.open.pop(root)
             await worktree.close()
             await self._end_file(worktree.pipeline.index_path)
 

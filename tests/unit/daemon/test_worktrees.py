@@ -1,0 +1,86 @@
+"""Opening and closing worktrees: the surplus goes, nothing is opened twice, nothing stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ctxd.config import Config
+from ctxd.worktree import Worktree
+from ctxprotocol.errors import RootGone
+from tests.unit.daemon.works import Works, silent, trees, works
+
+ONE = Config(daemon_workers=1, daemon_max_worktrees_open=1)
+
+
+def test_many_at_once_close_the_surplus_together(tmp_path: Path) -> None:
+    """Requests about many worktrees each close what is too much: none closes what another closes already."""
+
+    async def main() -> int:
+        async with works(tmp_path / "state") as found:
+            roots = trees(tmp_path, 8)
+            await asyncio.gather(*(found.fresh(root) for root in roots))
+            found.config = ONE
+            await asyncio.gather(*(found.fresh(root) for root in roots[:6]))
+            await found.fresh(roots[7])
+            return len(found.open)
+
+    assert asyncio.run(main()) == 1
+
+
+def test_a_worktree_that_cannot_be_indexed_is_surplus_too(tmp_path: Path) -> None:
+    """Agents make and remove worktrees all day; a removed one is never settled again, and must not stay open."""
+
+    async def removed(found: Works, root: str) -> None:
+        worktree = await found.fresh(root)
+        shutil.rmtree(root)
+        with pytest.raises(RootGone):
+            await worktree.fresh(100, 100, silent)
+        worktree.ask()
+        while not worktree.trouble:
+            await asyncio.sleep(0.01)
+
+    async def main() -> list[str]:
+        async with works(tmp_path / "state", ONE) as found:
+            first, second, last = trees(tmp_path, 3)
+            await removed(found, first)
+            await removed(found, second)
+            await found.fresh(last)
+            return [Path(root).name for root in found.open]
+
+    assert asyncio.run(main()) == ["tree2"]
+
+
+def test_who_waited_for_a_forget_opens_the_worktree_once(tmp_path: Path) -> None:
+    """Two worktrees on one index file would write it both, and only one of them would ever be closed."""
+
+    async def main() -> set[Worktree]:
+        async with works(tmp_path / "state") as found:
+            (root,) = trees(tmp_path, 1)
+            await found.fresh(root)
+            forgetting = asyncio.create_task(found.forget(root))
+            await asyncio.sleep(0)
+            first = asyncio.create_task(found.fresh(root))
+            await forgetting
+            return set(await asyncio.gather(first, found.fresh(root)))
+
+    assert len(asyncio.run(main())) == 1
+
+
+def test_a_close_that_is_cut_short_gives_the_watcher_back(tmp_path: Path) -> None:
+    """The request that closes the surplus may be cancelled at any await."""
+
+    async def main() -> int:
+        async with works(tmp_path / "state") as found:
+            (root,) = trees(tmp_path, 1)
+            worktree = await found.fresh(root)
+            closing = asyncio.create_task(found.open.pop(root).close())
+            await asyncio.sleep(0)
+            closing.cancel()
+            await asyncio.wait({closing})
+            return worktree.watcher.fileno()
+
+    assert asyncio.run(main()) == -1
