@@ -54,6 +54,7 @@ class Worktree:
         self._debouncer = Debouncer()
         self._loop = asyncio.get_running_loop()
         self._barrier = Barrier(self._loop.create_future)
+        self._failures = 0
         self._wake = asyncio.Event()
         self._hurried = False
         self._lost = False
@@ -95,14 +96,14 @@ class Worktree:
         await self._drain()
         if not self.watcher.trusted:
             self.ask()
-        number = self._barrier.seen
+        number, failures = self._barrier.seen, self._failures
         if not self._barrier.passed(number):
             self._hurried = True
             self._wake.set()
             first = not self.pipeline.complete
             wait_ms = index_wait_ms if first else within_ms
             await self._wait(number, wait_ms, report)
-        if not self.pipeline.complete and self.trouble:
+        if not self.pipeline.complete and self._failures > failures:
             raise IndexUnusable(f"{self.root} cannot be indexed: {self.trouble}")
         if not self.pipeline.complete:
             return self.standing()
@@ -206,12 +207,8 @@ class Worktree:
             await self._until_due()
             number = self._barrier.seen
             batch = self._debouncer.take()
-            path = self.pipeline.index_path
             try:
                 await self._process(batch)
-            except IndexDamaged as damage:
-                self.damaged(damage.message)
-                await self.mend(path)
             except (CtxError, OSError) as error:
                 self._failed(batch, error)
             except Exception as error:
@@ -244,7 +241,13 @@ class Worktree:
         if self._lost:
             self._lost = False
             self._renew_watcher()
-        await self.pipeline.process(batch, self._watch())
+        path = self.pipeline.index_path
+        try:
+            await self.pipeline.process(batch, self._watch())
+        except IndexDamaged as damage:
+            self.damaged(damage.message)
+            await self.pipeline.replace_damaged(path)
+            await self.pipeline.process(Batch(reconcile=True, checksums=batch.checksums), self._watch())
 
     def _watch(self) -> Watch:
         return Watch(self.watcher.add, self.watcher.add_rules)
@@ -265,6 +268,7 @@ class Worktree:
         """
         self.trouble = error.message if isinstance(error, CtxError) else f"{type(error).__name__}: {error}"
         self.last_error = self.trouble
+        self._failures += 1
         self._not_before_ms = _now_ms() + RETRY_S * 1e3
         self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)
         self._barrier.release()
