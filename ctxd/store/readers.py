@@ -98,7 +98,7 @@ class Readers:
             job.abandoned = True
 
     def forget(self, path: str) -> None:
-        """Have every thread close its connection to `path` before its next job there, or when it is idle."""
+        """Have every thread close its connection to `path` before its next job, or when it is idle."""
         self._forgotten[path] = self._forgotten.get(path, 0) + 1
 
     def stop(self) -> None:
@@ -180,20 +180,26 @@ class _Reader(threading.Thread):
     def _connect(self, job: _Job) -> apsw.Connection:
         path = job.path
         identity = _identity(path)
+        self._close_forgotten()
         known = self._opened.get(path)
-        marks = self._forgotten.get(path, 0)
-        if known is not None and known.identity == identity and self._seen.get(path) == marks:
+        if known is not None and known.identity == identity:
             self._opened.move_to_end(path)
             return known.connection
         self._close(path)
         while len(self._opened) >= OPEN_PER_THREAD:
             self._close(next(iter(self._opened)))
+        # Read before it is opened: what is forgotten from here on is closed by the next job.
+        self._seen[path] = self._forgotten.get(path, 0)
         connection = open_reader(path)
         connection.set_busy_timeout(_BUSY_MS)
         connection.set_progress_handler(self._over, _STEPS)
         self._opened[path] = _Opened(connection, identity)
-        self._seen[path] = marks
         return connection
+
+    def _close_forgotten(self) -> None:
+        """Give up what has been forgotten since it was opened: a removed file keeps its room on disk until then."""
+        for path in [path for path in self._opened if self._seen[path] != self._forgotten.get(path, 0)]:
+            self._close(path)
 
     def _over(self) -> bool:
         return self._job is not None and self._job.over()

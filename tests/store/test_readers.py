@@ -204,3 +204,17 @@ def test_forget_closes_the_connection_before_the_next_read(tmp_path: Path) -> No
         with pytest.raises(apsw.ConnectionClosedError):
             connection.execute("SELECT 1")
     room.close()
+
+
+def test_a_forgotten_connection_does_not_wait_for_a_read_of_its_own_file(tmp_path: Path) -> None:
+    """A removed index is not held, nor its room on disk, by threads that go on with another one."""
+    room = Room(str(tmp_path / "state"))
+    kept = [connection for _, connection in both_threads(room)]
+    room.readers.forget(room.path)
+    room.path = room.new_index("next")
+    both_threads(room)
+
+    for connection in kept:
+        with pytest.raises(apsw.ConnectionClosedError):
+            connection.execute("SELECT 1")
+    room.close()
