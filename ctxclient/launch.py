@@ -18,7 +18,7 @@ from ctxclient import transport
 from ctxclient.client import STOP_WAIT_S, Connection, Garbled, HungUp, is_older
 from ctxclient.failures import printable
 from ctxprotocol import endpoint
-from ctxprotocol.errors import CtxError, DaemonUnreachable, EndpointUnsafe
+from ctxprotocol.errors import CtxError, DaemonUnreachable, EndpointUnsafe, VersionRefused
 from ctxprotocol.messages import Progress, Stop, Welcome
 
 # A cold start on a slow disk takes two or three seconds; a registry migration a little more.
@@ -26,6 +26,8 @@ START_WAIT_S = 20.0
 # Whoever holds the lock may first stop an old daemon and then start the new one.
 LOCK_WAIT_S = START_WAIT_S + STOP_WAIT_S
 LOG_LINES = 5
+# Where what is started is older than the client itself, its every command would end somebody's daemon.
+REPLACE_PAUSE_S = 10.0
 
 
 def start(state_dir: str) -> Welcome:
@@ -65,12 +67,30 @@ def replace(state_dir: str) -> Welcome:
             found = None
         if found is not None and not is_older(found):
             return found
+        _refuse_if_just_replaced(state_dir, found)
         _stop(state_dir)
         # Where a service manager holds the socket, the next one is already there.
         welcome = probe(path) or _spawn(state_dir)
     was = f"{found.version} (pid {found.pid})" if found else "of an unknown version"
     print(f"ctx: replaced the daemon {printable(was)} by {welcome.version} (pid {welcome.pid})", file=sys.stderr)
     return welcome
+
+
+def _refuse_if_just_replaced(state_dir: str, found: Welcome | None) -> None:
+    """Note that a daemon is replaced now. Raises VersionRefused when one was within REPLACE_PAUSE_S; lock held."""
+    note = endpoint.replaced_path(state_dir)
+    try:
+        left_s = os.stat(note).st_mtime + REPLACE_PAUSE_S - time.time()
+    except FileNotFoundError:
+        left_s = 0.0
+    if 0.0 < left_s <= REPLACE_PAUSE_S:
+        was = f"of version {printable(found.version)}" if found else "of an unknown version"
+        raise VersionRefused(
+            f"the daemon {was} is older than this client ({endpoint.VERSION}) and was itself started by a replacement",
+            f"another may follow in {left_s:.0f} s; see ctx doctor if this goes on",
+        )
+    os.close(_open_own(note))
+    os.utime(note)
 
 
 def probe(path: str, wait_s: float = START_WAIT_S) -> Welcome | None:
@@ -109,18 +129,22 @@ def _refuse_if_forbidden() -> None:
 @contextmanager
 def _turn(state_dir: str) -> Iterator[None]:
     """Hold the start lock. Raises DaemonUnreachable when another client keeps it for too long."""
-    path = endpoint.start_lock_path(state_dir)
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise DaemonUnreachable(
-            f"cannot write {path}: {error.strerror}", "set CTX_HOME to a directory that you can write"
-        ) from error
+    descriptor = _open_own(endpoint.start_lock_path(state_dir))
     try:
         _wait(lambda: _lock(descriptor, shared=False), LOCK_WAIT_S, "another client is still starting the daemon")
         yield
     finally:
         os.close(descriptor)
+
+
+def _open_own(path: str) -> int:
+    """Open a file of ours in the state directory, made when it is missing. Raises DaemonUnreachable."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise DaemonUnreachable(
+            f"cannot write {path}: {error.strerror}", "set CTX_HOME to a directory that you can write"
+        ) from error
 
 
 def _lock(descriptor: int, *, shared: bool) -> bool:

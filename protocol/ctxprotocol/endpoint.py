@@ -128,6 +128,11 @@ def start_log_path(state_dir: str) -> str:
     return os.path.join(state_dir, "start.log")
 
 
+def replaced_path(state_dir: str) -> str:
+    """Return the path of the empty file whose time says when a client last replaced the daemon."""
+    return os.path.join(state_dir, "replaced")
+
+
 def start_lock_path(state_dir: str) -> str:
     """Return the path of the lock that clients hold while they start a daemon."""
     return os.path.join(state_dir, "start.lock")
@@ -164,7 +169,7 @@ def check_place(socket: str) -> None:
 def check_peer(connection: "Socket") -> None:
     """Verify that the process at the other end of a Unix socket is this user's; raises UnsafePlace."""
     if sys.platform == "linux":
-        # SO_PEERCRED: struct ucred {pid, uid, gid}, of whoever called listen().
+        # SO_PEERCRED: struct ucred {pid, uid, gid}, of whoever called listen() or connect().
         uid = int.from_bytes(connection.getsockopt(1, 17, 12)[4:8], sys.byteorder)
     elif sys.platform == "darwin":
         # LOCAL_PEERCRED at SOL_LOCAL: struct xucred {version, uid, groups}.
@@ -172,7 +177,7 @@ def check_peer(connection: "Socket") -> None:
     else:
         return  # the place was checked; there is no more to ask here
     if uid != os.geteuid():
-        raise UnsafePlace(f"the daemon at the socket runs as user id {uid}, not as you ({os.geteuid()})")
+        raise UnsafePlace(f"the process at the socket runs as user id {uid}, not as you ({os.geteuid()})")
 
 
 def _create(directory: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from ctxclient import client, launch
 from ctxprotocol import endpoint
-from ctxprotocol.errors import DaemonUnreachable, EndpointUnsafe
+from ctxprotocol.errors import DaemonUnreachable, EndpointUnsafe, VersionRefused
 from ctxprotocol.messages import Answer, Failure, Find, Stop, Welcome
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -151,6 +151,27 @@ def test_an_older_daemon_is_replaced(fake, startable: Path, state: str, capfd) -
     assert answer.out.startswith("from ") and fake.stopped
     pid = answer.out.split()[1]
     assert capfd.readouterr().err == f"ctx: replaced the daemon 0.0.1 (pid 7) by {endpoint.VERSION} (pid {pid})\n"
+
+
+def test_what_was_just_replaced_is_not_replaced_again(
+    fake, startable: Path, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What this client starts is older again: told, not restarted by each command; later it may be tried again."""
+    fake.welcome = Welcome(protocol=1, version="0.0.1", pid=7)
+    note = Path(endpoint.replaced_path(state))
+    note.touch()
+
+    with pytest.raises(VersionRefused) as raised:
+        launch.replace(state)
+    os.utime(note, (0, 0))
+    try:
+        replaced = launch.replace(state)
+    finally:
+        launch.stop(state)
+        reap()
+
+    assert "0.0.1" in raised.value.message and raised.value.code == 3
+    assert replaced.version == endpoint.VERSION and note.stat().st_mtime > 0
 
 
 def test_status_and_forbidden_starts_replace_nothing(fake, run: Run) -> None:
