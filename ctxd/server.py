@@ -11,15 +11,15 @@ import logging
 import os
 import secrets
 import socket
-import struct
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, build, version_key
+from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, UnsafePlace, build, check_peer, version_key
 from ctxprotocol.errors import (
     Busy,
     CtxError,
+    DaemonUnreachable,
     DeadlinePassed,
     FrameRefused,
     Internal,
@@ -27,7 +27,7 @@ from ctxprotocol.errors import (
     VersionRefused,
     to_failure,
 )
-from ctxprotocol.framing import MAX_REQUEST_BYTES, FrameDecoder, decode_hello, decode_request, pack
+from ctxprotocol.framing import MAX_REQUEST_BYTES, FrameDecoder, decode_hello, decode_request, is_stop, pack
 from ctxprotocol.messages import (
     Answer,
     AnyReply,
@@ -50,6 +50,10 @@ MAX_CONNECTIONS = 256
 STALL_S = 30.0
 # Replies wait in memory for a slow reader up to this.
 MAX_BACKLOG_BYTES = 4 << 20
+# Frames of one connection that may wait for the one in work.
+MAX_WAITING = 16
+# Requests without a time limit of their own (they wait for an index) may take this long once the end has begun.
+ENDLESS_GRACE_S = 2.0
 # Requests remembered for the latency figures of `ctx daemon status`.
 LATENCIES = 2_000
 
@@ -87,11 +91,12 @@ class Server:
             self._server = None
 
     async def close(self, grace_s: float) -> None:
-        """Let running requests finish for `grace_s`, then cut every connection."""
+        """Let running requests finish for `grace_s`, tell those that do not, then cut every connection."""
         self.stop_accepting()
-        running = [c.task for c in self.connections if c.task is not None and c.task is not asyncio.current_task()]
-        if running:
-            await asyncio.wait(running, timeout=grace_s)
+        running = [c for c in self.connections if c.task is not None and c.task is not asyncio.current_task()]
+        short_s = min(grace_s, ENDLESS_GRACE_S)
+        await _finish(running, short_s)
+        await _finish([c for c in running if not c.endless], grace_s - short_s)
         for connection in list(self.connections):
             connection.cut()
 
@@ -106,9 +111,11 @@ class Connection(asyncio.Protocol):
     def __init__(self, server: Server) -> None:
         self.server = server
         self.task: asyncio.Task[None] | None = None
+        self.endless = False
         self._decoder = FrameDecoder(MAX_REQUEST_BYTES)
         self._waiting: deque[bytes] = deque()
         self._hello: Hello | None = None
+        self._refusal: CtxError | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._writable = asyncio.Event()
         self._writable.set()
@@ -118,7 +125,9 @@ class Connection(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.set_write_buffer_limits(high=MAX_BACKLOG_BYTES)
-        if not _same_user(transport.get_extra_info("socket")):
+        try:
+            check_peer(transport.get_extra_info("socket"))
+        except UnsafePlace:
             transport.abort()
             return
         if len(self.server.connections) >= MAX_CONNECTIONS:
@@ -144,7 +153,7 @@ class Connection(asyncio.Protocol):
             self._no_timer()
         if self._decoder.pending and self._timer is None:
             self._expect_frame()
-        if len(self._waiting) > 16:
+        if len(self._waiting) > MAX_WAITING:
             self._refuse(FrameRefused("too many requests at once on one connection"))
             return
         self._next()
@@ -156,9 +165,10 @@ class Connection(asyncio.Protocol):
         self._writable.set()
 
     def cut(self) -> None:
-        """End the connection; what has been written still goes out if the peer reads it at once."""
+        """End the connection; a request in work is told, and what has been written still goes out if it is read."""
         if self.task is not None and self.task is not asyncio.current_task():
             self.task.cancel()
+            self._transport.write(pack(to_failure(DaemonUnreachable("ctxd was stopped meanwhile", "ask again"))))
         self._transport.close()
 
     def _expect_frame(self) -> None:
@@ -180,22 +190,22 @@ class Connection(asyncio.Protocol):
                 if self._hello is None:
                     self._greet(decode_hello(payload))
                     continue
+                # Before it is decoded: a newer client may ask for what this daemon has no name for.
+                if self._refusal is not None and not is_stop(payload):
+                    raise self._refusal
                 request = decode_request(payload)
-            except FrameRefused as error:
+            except CtxError as error:
                 self._refuse(error)
                 return
             self._begin(request)
 
     def _greet(self, hello: Hello) -> None:
         self._hello = hello
+        self._refusal = verdict(hello, self.server.own)
         self._transport.write(pack(self.server.own))
 
     def _begin(self, request: AnyRequest) -> None:
-        assert self._hello is not None
-        refusal = None if isinstance(request, Stop) else verdict(self._hello, self.server.own)
-        if refusal is not None:
-            self._refuse(refusal)
-            return
+        self.endless = not isinstance(request, Stop) and _limit_s(request) is None
         self.task = asyncio.get_running_loop().create_task(self._answer(request))
         self.task.add_done_callback(self._ended)
 
@@ -252,6 +262,13 @@ class Connection(asyncio.Protocol):
             self._transport.abort()
 
 
+async def _finish(connections: list[Connection], wait_s: float) -> None:
+    """Wait until the requests of `connections` are answered, `wait_s` at most."""
+    tasks = [connection.task for connection in connections if connection.task is not None]
+    if tasks and wait_s > 0:
+        await asyncio.wait(tasks, timeout=wait_s)
+
+
 def _limit_s(request: Request) -> float | None:
     """Return the time that a request has in all; None for one that waits for an index and is told of its progress.
 
@@ -260,15 +277,6 @@ def _limit_s(request: Request) -> float | None:
     if isinstance(request, Init | Update) or (isinstance(request, InWorktree) and request.index_wait_ms < 0):
         return None
     return request.timeout_ms / 1e3
-
-
-def _same_user(connection: socket.socket) -> bool:
-    """Say whether the peer's effective uid is ours. Where the kernel does not tell, the directory's mode decides."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return True
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, uid, _ = struct.unpack("3i", raw)
-    return bool(uid == os.geteuid())
 
 
 def verdict(hello: Hello, own: Welcome) -> CtxError | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from ctxprotocol.errors import FrameRefused
-from ctxprotocol.messages import AnyReply, AnyRequest, Hello
+from ctxprotocol.messages import AnyReply, AnyRequest, Hello, Stop
 
 # A question with a pasted stack trace and a few thousand globs is far below this.
 MAX_REQUEST_BYTES = 1 << 20
@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 _ENCODER = msgspec.msgpack.Encoder()
 _HELLO = msgspec.msgpack.Decoder(Hello)
+_STOP = msgspec.msgpack.Decoder(Stop)
 _REQUEST: msgspec.msgpack.Decoder[AnyRequest] = msgspec.msgpack.Decoder(AnyRequest)
 _REPLY: msgspec.msgpack.Decoder[AnyReply] = msgspec.msgpack.Decoder(AnyReply)
 
@@ -111,6 +112,16 @@ def decode_request(payload: bytes) -> AnyRequest:
     """Decode a request; FrameRefused when it is malformed, nested too deeply or of an unknown kind."""
     measure(payload)
     return _decode(_REQUEST, payload, "request")
+
+
+def is_stop(payload: bytes) -> bool:
+    """Say whether a frame is a Stop: the one request that a daemon takes from a client of any version."""
+    try:
+        measure(payload)
+        _decode(_STOP, payload, "request")
+    except FrameRefused:
+        return False
+    return True
 
 
 def decode_reply(payload: bytes) -> AnyReply:

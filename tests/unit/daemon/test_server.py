@@ -50,6 +50,8 @@ async def echo(request: AnyRequest, report: Report) -> Answer:
             raise RootGone("no such root", "look elsewhere")
         case "bug":
             raise KeyError("bug")
+        case "brief":
+            await asyncio.sleep(0.2)
         case "slow":
             await asyncio.sleep(3600)
     return Answer(out=request.text + "\n")
@@ -212,6 +214,44 @@ def test_stop_is_answered_when_the_socket_is_already_free(tmp_path: Path) -> Non
         return [await peer.next(), await peer.next()][1], Path(tmp_path / "s") in list(tmp_path.iterdir())
 
     assert serve(tmp_path, scenario) == (Answer(), False)
+
+
+@pytest.mark.parametrize(("version", "error"), [("99.0", "replace_daemon"), ("0.0.1", "version_refused")])
+def test_another_version_is_told_before_its_request_is_decoded(tmp_path: Path, version: str, error: str) -> None:
+    """A newer client may ask for what this daemon has no name for."""
+    unknown = b"\x81\xa4type\xa8tomorrow"
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        peer = await connect()
+        peer.send(Hello(protocol=PROTOCOL_VERSION, version=version))
+        peer.writer.write(len(unknown).to_bytes(4, "big") + unknown)
+        return [await peer.next() for _ in range(3)][1:]
+
+    refused, ended = serve(tmp_path, scenario)  # type: ignore[misc]
+    assert isinstance(refused, Failure) and refused.error == error and ended is None
+
+
+@pytest.mark.parametrize(
+    ("text", "index_wait_ms", "answered"), [("brief", 0, True), ("brief", -1, False), ("slow", 0, False)]
+)
+def test_the_end_lets_requests_finish_and_tells_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, index_wait_ms: int, answered: bool
+) -> None:
+    """A question has the whole grace, one that waits for an index however long has less; who is cut is told."""
+    monkeypatch.setattr(server_module, "ENDLESS_GRACE_S", 0.05)
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        peer = await connect()
+        peer.send(HELLO, find(text, index_wait_ms=index_wait_ms))
+        await peer.next()
+        await server.close(0.5)
+        return await peer.next()
+
+    reply = serve(tmp_path, scenario)
+    if answered:
+        assert reply == Answer(out="brief\n")
+    else:
+        assert isinstance(reply, Failure) and reply.code == 3 and "stopped" in reply.message
 
 
 OWN = Welcome(protocol=3, version="1.2.3", build=50)

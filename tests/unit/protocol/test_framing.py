@@ -140,3 +140,18 @@ def test_a_reply_over_the_limit_is_not_packed() -> None:
     """A reply that no client would take is an error on the sender's side."""
     with pytest.raises(FrameRefused, match="over the limit"):
         framing.pack(Answer(out="x" * (framing.MAX_REPLY_BYTES + 1)))
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        (framing.pack(Stop())[4:], True),
+        (b"\x82\xa4type\xa4stop\xa4more\x01", True),
+        (framing.pack(Repos())[4:], False),
+        (framing.pack(Stop())[4:] + b"\xc0", False),
+        (b"", False),
+    ],
+)
+def test_a_stop_is_known_whoever_sends_it(payload: bytes, expected: bool) -> None:
+    """Also with a field that only a later version has."""
+    assert framing.is_stop(payload) is expected
