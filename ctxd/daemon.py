@@ -35,13 +35,15 @@ from ctxd.store.writer import Writer
 from ctxd.watch.opening import open_watcher
 from ctxd.worktrees import Worktrees, rules_of
 from ctxprotocol.endpoint import log_path
-from ctxprotocol.errors import CtxError
+from ctxprotocol.errors import CtxError, DaemonUnreachable
 from ctxprotocol.messages import Answer, AnyRequest
 
 log = logging.getLogger("ctxd")
 
-# How long running requests may take to finish once the end has begun.
-GRACE_S = 2.0
+# How long running requests may take to finish once the end has begun: by a signal, whose sender waits for little, and
+# by a client, which waits for 30 s. A first index is waited for up to 10 s, and then the question is answered.
+SIGNAL_GRACE_S = 2.0
+STOP_GRACE_S = 15.0
 # Beat of the housekeeping: how soon a removed socket is noticed, and what counts as a gap in time.
 BEAT_S = 5.0
 GAP_S = 30.0
@@ -89,6 +91,7 @@ class _Daemon:
         self._idle_exit = by_client
         self._registry = registry
         self._stopping = asyncio.Event()
+        self._grace_s = SIGNAL_GRACE_S
         self._applied = config.last_good()
         settings = settings_of(self._applied)
         self._rebuilds: set[asyncio.Task[None]] = set()
@@ -102,7 +105,7 @@ class _Daemon:
             scan=self._scan,
             maker=maker(settings),
         )
-        self._worktrees = Worktrees(machinery, config.last_good, open_watcher, _home())
+        self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, _home())
         self._server = Server(self._handle, self._stop, log_path(instance.state_directory))
         condition = Condition(instance, self._server, self._worktrees)
         self._services = Services(self._worktrees, config, condition, resolve, names())
@@ -130,12 +133,16 @@ class _Daemon:
     async def _end(self) -> None:
         self._server.stop_accepting()
         self._instance.unbind()
-        await self._server.close(GRACE_S)
+        await self._server.close(self._grace_s)
         await self._worktrees.close()
         await self._worktrees.machinery.pool.close()
         self._scan.shutdown(wait=True, cancel_futures=True)
 
     async def _handle(self, request: AnyRequest, report: Report) -> Answer:
+        if self._instance.directory_lost():
+            # Whoever starts the next daemon makes a new directory of that name, and its files are not ours to open.
+            self._stopping.set()
+            raise DaemonUnreachable("the state directory was removed or replaced, and this daemon ends", "ask again")
         if self._config.last_good() != self._applied:
             await self._take_up(self._config.last_good())
         return await HANDLERS[type(request)](self._services, request, report)
@@ -159,6 +166,7 @@ class _Daemon:
 
     async def _stop(self) -> None:
         """Become undiscoverable before the goodbye: whoever reads it may start a successor at once."""
+        self._grace_s = STOP_GRACE_S
         self._server.stop_accepting()
         self._instance.unbind()
         self._stopping.set()

@@ -42,6 +42,8 @@ class Instance:
         except BlockingIOError:
             os.close(self._lock)
             raise AlreadyRunning(state_directory) from None
+        held = os.fstat(self._lock)
+        self._held = (held.st_dev, held.st_ino)
         self._bound: tuple[int, int] | None = None
 
     def listen(self, environ: Mapping[str, str]) -> tuple[socket.socket, bool]:
@@ -85,8 +87,7 @@ class Instance:
 
     def directory_lost(self) -> bool:
         """Say whether the state directory's path no longer leads to the directory that we hold."""
-        held = os.fstat(self._lock)
-        return _identity(self.state_directory) != (held.st_dev, held.st_ino)
+        return _identity(self.state_directory) != self._held
 
     def unbind(self) -> None:
         """Remove the socket if it is still ours. A passed-in one stays: its manager listens on."""

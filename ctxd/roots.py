@@ -87,7 +87,9 @@ def _is_git(directory: str) -> bool:
 
 def prefix(root: str, directory: bytes) -> str | None:
     """Return the caller's directory relative to `root` with a closing slash, "" at the root, None outside."""
-    real = os.path.realpath(os.fsdecode(directory))
+    named = os.fsdecode(directory)
+    # A root is a real path already: most callers stand there, and each look at a component costs a system call.
+    real = root if named == root else os.path.realpath(named)
     if real == root:
         return ""
     head = root if root.endswith("/") else root + "/"
