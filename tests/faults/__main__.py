@@ -9,11 +9,27 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.faults import guards, histories, kills, races, reads, storms
+from tests.faults import (
+    copies,
+    crowds,
+    frames,
+    hangups,
+    histories,
+    kills,
+    leftovers,
+    limits,
+    races,
+    reads,
+    rounds,
+    storms,
+    vanished,
+    versions,
+)
 from tests.faults.lab import SIZES, Row, Size
 from tests.home import BIN
 
@@ -23,14 +39,27 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R03": storms.overflow,
     "R07": histories.same_as_scratch,
     "R08": kills.killed,
+    "R15": crowds.crowd,
+    "R16": frames.malformed,
+    "R18": hangups.hung_up,
+    "R19": limits.limits,
     "R20": races.start_race,
+    "R21": leftovers.leftovers,
+    "R22": vanished.vanished,
+    "R23": versions.versions,
+    "B058": rounds.edit_and_ask,
 }
 
 
 def run(name: str, size: str, seed: int, bin: str = str(BIN)) -> Row:
     """Run one experiment; a fault of the experiment itself is a trial that did not survive."""
     began = time.perf_counter()
-    row = EXPERIMENTS[name](SIZES[size], seed, bin)
+    try:
+        row = EXPERIMENTS[name](SIZES[size], seed, bin)
+    except Exception as fault:
+        traceback.print_exc()
+        row = Row(name, "ended by a fault of its own", seed)
+        row.count(f"{type(fault).__name__}: {fault}")
     row.took_s = time.perf_counter() - began
     return row
 
@@ -45,7 +74,7 @@ def main() -> int:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ctx-copy-", dir="/tmp") as folder:
         # A run of an hour must not see the packages change under it: two builds rank differently.
-        bin = args.bin or str(guards.build(Path(folder) / "copy"))
+        bin = args.bin or str(copies.build(Path(folder) / "copy"))
         return sheet(args, bin)
 
 

@@ -7,17 +7,13 @@ in one file that must occur exactly once; the copy runs from a virtual environme
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-SCRIPT = "#!{python}\nimport sys\nfrom {module} import main\nsys.exit(main())\n"
+from tests.faults.copies import ROOT, Edit, build
 
 
 @dataclass(frozen=True)
@@ -26,7 +22,7 @@ class Guard:
 
     name: str
     experiment: str
-    edits: tuple[tuple[str, str, str], ...]
+    edits: tuple[Edit, ...]
 
 
 GUARDS = (
@@ -77,38 +73,108 @@ GUARDS = (
             ),
         ),
     ),
+    Guard(
+        "turns: a connection's requests are worked on side by side",
+        "R15",
+        (("ctxd/server.py", "while self._waiting and self.task is None and", "while self._waiting and"),),
+    ),
+    Guard(
+        "refusal: what cannot be decoded is passed over",
+        "R16",
+        (
+            (
+                "ctxd/server.py",
+                "            except CtxError as error:\n                self._refuse(error)\n",
+                "            except CtxError:\n",
+            ),
+        ),
+    ),
+    Guard(
+        "cancel: a query goes on for a client that has gone",
+        "R18",
+        (
+            (
+                "ctxd/server.py",
+                "        self._writable.set()\n        if self.task is not None:\n            self.task.cancel()\n",
+                "        self._writable.set()\n",
+            ),
+        ),
+    ),
+    Guard(
+        "frames: a length is believed",
+        "R19",
+        (("protocol/ctxprotocol/framing.py", "if length > self._max_bytes:", "if length < 0:"),),
+    ),
+    Guard(
+        "measure: nobody counts before decoding",
+        "R19",
+        (("protocol/ctxprotocol/framing.py", "        values += 1\n", "        return\n"),),
+    ),
+    Guard(
+        "place: what lies at the socket's place is removed, whatever it is",
+        "R21",
+        (("ctxd/instance.py", "if not stat.S_ISSOCK(found.st_mode):", "if stat.S_ISDIR(found.st_mode):"),),
+    ),
+    Guard(
+        "links: a lock is opened wherever its name leads",
+        "R21",
+        (
+            (
+                "ctxclient/launch.py",
+                "os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC",
+                "os.O_RDWR | os.O_CREAT | os.O_CLOEXEC",
+            ),
+        ),
+    ),
+    Guard(
+        "socket: nobody looks whether it is still there",
+        "R22",
+        (("ctxd/daemon.py", "elif self._instance.socket_lost():", "elif False:"),),
+    ),
+    Guard(
+        "state: a daemon without its directory goes on answering",
+        "R22",
+        (
+            (
+                "ctxd/daemon.py",
+                "        if self._instance.directory_lost():\n            # Who",
+                "        if False:\n            # Who",
+            ),
+        ),
+    ),
+    Guard(
+        "verdict: every version is served",
+        "R23",
+        (
+            (
+                "ctxd/server.py",
+                "        self._refusal = verdict(hello, self.server.own)\n",
+                "        self._refusal = None\n",
+            ),
+        ),
+    ),
+    Guard(
+        "grace: a running query is cut when its daemon is replaced",
+        "R23",
+        (("ctxd/daemon.py", "        self._grace_s = STOP_GRACE_S\n", ""),),
+    ),
+    Guard(
+        "pause: a daemon may be replaced by each command",
+        "R23",
+        (("ctxclient/launch.py", "        _refuse_if_just_replaced(state_dir, found)\n", ""),),
+    ),
+    Guard(
+        "connections: a reader keeps what it had open on a former index",
+        "B058",
+        (("ctxd/pipeline.py", "            self._machinery.readers.forget(path)\n", ""),),
+    ),
 )
-
-
-NOTHING = Guard("nothing", "", ())
-
-
-def build(folder: Path, guard: Guard = NOTHING) -> Path:
-    """Make a copy of the packages in `folder`, without `guard`; return the directory of its commands."""
-    source = folder / "src"
-    for package in ("ctxd", "ctxclient", "protocol/ctxprotocol"):
-        # With its times: the build stamp of a client is the time of one of these files.
-        shutil.copytree(ROOT / package, source / Path(package).name, ignore=shutil.ignore_patterns("__pycache__"))
-    for path, old, new in guard.edits:
-        target = source / path.removeprefix("protocol/")
-        text, stat = target.read_text(), target.stat()
-        assert text.count(old) == 1, f"{guard.name}: {path} has the text {text.count(old)} times: {old!r}"
-        target.write_text(text.replace(old, new))
-        os.utime(target, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
-    site = next((folder / "venv").glob("lib/python*/site-packages"))
-    (site / "copy.pth").write_text(f"{source}\n{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
-    commands = folder / "venv/bin"
-    for name, module in (("ctx", "ctxclient.fast"), ("ctxd", "ctxd.main")):
-        (commands / name).write_text(SCRIPT.format(python=commands / "python", module=module))
-        (commands / name).chmod(0o755)
-    return commands
 
 
 def goes_red(guard: Guard, size: str, seed: int) -> tuple[bool, str]:
     """Run the experiment on the copy without the guard; return whether it went red, and what it printed."""
     with tempfile.TemporaryDirectory(prefix="ctx-guard-", dir="/tmp") as folder:
-        commands = build(Path(folder), guard)
+        commands = build(Path(folder), guard.edits)
         where = subprocess.run(
             [commands / "python", "-P", "-c", "import ctxd; print(ctxd.__file__)"],
             check=True,

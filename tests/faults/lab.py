@@ -27,12 +27,25 @@ class Size:
     kill_files: int
     races: int
     racers: int
+    clients: int
+    queries: int
+    mutants: int
+    hangups: int
+    cancels: int
+    pause_s: float
+    alternations: int
+    vanishings: int
+    rounds: int
 
 
+#       R01   R02    R03  R07        R08         R20      R15           R16     R18       R21 R23 R22 B058
 SIZES = {
-    "ci": Size(300, 50, 2, 12, 40, 15, 150, 3, 25),
-    "release": Size(2_000, 200, 10, 100, 40, 100, 1_000, 20, 50),
-    "nightly": Size(50_000, 2_000, 100, 5_000, 40, 2_000, 1_000, 100, 50),
+    "ci": Size(300, 50, 2, 12, 40, 15, 150, 3, 25, 30, 600, 300, 40, 12, 2.0, 6, 1, 10),
+    "release": Size(2_000, 200, 10, 100, 40, 100, 1_000, 20, 50, 100, 20_000, 10_000, 1_000, 200, 10.0, 20, 3, 200),
+    "nightly": Size(
+        *(50_000, 2_000, 100, 5_000, 40, 2_000, 1_000, 100, 50),
+        *(100, 200_000, 1_000_000, 10_000, 2_000, 60.0, 100, 20, 2_000),
+    ),
 }
 # `fresh: false` counts as unavailability, and so does an answer that takes longer than this.
 PATIENCE_S = 30.0
