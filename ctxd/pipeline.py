@@ -1,14 +1,15 @@
 """Batch -> survey -> parse -> write, for one worktree and its current index file.
 
 Owned by the worktree; runs on the loop. One batch is in work at a time (`_lock`); a rebuild fills another file beside
-it and takes the lock only to compare once more and to move the pointer.
+it, one at a time (`_rebuilding`), and takes the lock only to compare once more and to move the pointer.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Executor, Future
 from typing import TypeVar
 
@@ -62,6 +63,7 @@ class Pipeline:
         self._machinery = machinery
         self._surveyor = Surveyor(root, machinery.scan, machinery.readers, rules)
         self._lock = asyncio.Lock()
+        self._rebuilding = asyncio.Lock()
         self._paths: set[str] = set()
         self._reading: Counter[str] = Counter()
         self._retired: dict[str, Callable[[str], object]] = {}
@@ -103,7 +105,7 @@ class Pipeline:
 
     def pending(self) -> int:
         """Return how many files of the batch in work are not committed."""
-        return self._total - self._committed
+        return max(0, self._total - self._committed)  # a rebuild counts here too
 
     def progress(self) -> Progress:
         """Return how far the batch in work is."""
@@ -119,18 +121,27 @@ class Pipeline:
                 self.complete = True
 
     async def rebuild(self, watch: Watch) -> None:
-        """Fill a new file from the sources alone, compare it once more, and move the pointer to it."""
-        name = await self._new_file()
-        path = self._machinery.registry.absolute(name)
-        whole = Batch(reconcile=True)
-        survey = await self._surveyor.survey(whole, path, self._paths, watch)
-        await self._bring_up(survey, path, in_parts=True, reuse=False)
-        async with self._lock:
-            survey = await self._surveyor.survey(whole, path, self._paths, watch)
-            await self._bring_up(survey, path, in_parts=False)
-            await self._write_job(path, mark_complete)
-            await self._switch(name, self.index_path)
-        self.rebuilds += 1
+        """Fill a new file from the sources alone, compare it once more, and move the pointer to it.
+
+        A rebuild that fails or is cancelled leaves no file.
+        """
+        async with self._rebuilding:
+            name = self._machinery.registry.next_index_file(self.root)
+            path = self._machinery.registry.absolute(name)
+            whole = Batch(reconcile=True)
+            try:
+                await self._create(path)
+                survey = await self._surveyor.survey(whole, path, self._paths, watch)
+                await self._bring_up(survey, path, in_parts=True, reuse=False)
+                async with self._lock:
+                    survey = await self._surveyor.survey(whole, path, self._paths, watch)
+                    await self._bring_up(survey, path, in_parts=False)
+                    await self._write_job(path, mark_complete)
+                    await self._switch(name, self.index_path)
+            finally:
+                if self.index_path != path:
+                    await self._retire(path, remove_index)
+            self.rebuilds += 1
 
     async def replace_damaged(self, path: str) -> bool:
         """Set the damaged file at `path` aside and begin anew; False when another request has done so already.
@@ -147,19 +158,28 @@ class Pipeline:
     async def _new_file(self) -> str:
         """Make the next empty index file; return its name relative to the state directory."""
         name = self._machinery.registry.next_index_file(self.root)
-        await self._in_scan(lambda: create_index(self._machinery.registry.absolute(name), self._machinery.maker))
+        await self._create(self._machinery.registry.absolute(name))
         return name
+
+    async def _create(self, path: str) -> None:
+        await self._in_scan(lambda: create_index(path, self._machinery.maker))
 
     async def _switch(self, name: str, old: str, end_file: Callable[[str], object] = remove_index) -> None:
         """Move the pointer to the index file `name`; the one at `old` ends when its last reader is done."""
-        path = self._machinery.registry.absolute(name)
-        await self._machinery.registry.set_index(self.root, name)
-        self.index_path = path
-        await self._begin()
-        if old:
-            await asyncio.wrap_future(self._machinery.writer.close(old))
-            self._retired[old] = end_file
-            self._end_retired(old)
+
+        async def move() -> None:
+            await self._machinery.registry.set_index(self.root, name)
+            self.index_path = self._machinery.registry.absolute(name)
+            await self._begin()
+            if old:
+                await self._retire(old, end_file)
+
+        await _to_the_end(move())
+
+    async def _retire(self, path: str, end_file: Callable[[str], object]) -> None:
+        await asyncio.wrap_future(self._machinery.writer.close(path))
+        self._retired[path] = end_file
+        self._end_retired(path)
 
     async def _begin(self) -> None:
         """Read what the current index file says of itself."""
@@ -178,20 +198,31 @@ class Pipeline:
         self._parsed, self._committed, self._total = 0, 0, len(survey.suspects)
         urgent = self._total <= URGENT_FILES
         writes = Writes(lambda changes: self._apply(path, changes, urgent), self._advance, in_parts=in_parts)
+        try:
+            await self._work_off(survey, writes, urgent=urgent, reuse=reuse)
+        except asyncio.CancelledError:
+            writes.cancel()
+            raise
+        finally:
+            await writes.settle()
+        self._parsed = self._committed = self._total
+
+    async def _work_off(self, survey: Survey, writes: Writes, *, urgent: bool, reuse: bool) -> None:
         await writes.add(survey.changes)
         lookup = self._machinery.cache.have if reuse else _nothing
+        known = survey.known
         suspects: Sequence[str] = survey.suspects
         while suspects:
             parsing = self._machinery.pool.parse(self.root, suspects, lookup=lookup, urgent=urgent)
-            async for results in parsing:
-                self._parsed += len(results)
-                changes = [change for parsed in results for change in changes_for(parsed, survey.known)]
-                await writes.add(changes, files=len(results))
-            # The cache may have dropped an entry between its promise and the write.
+            async with contextlib.aclosing(parsing):
+                async for results in parsing:
+                    self._parsed += len(results)
+                    changes = [change for parsed in results for change in changes_for(parsed, known)]
+                    await writes.add(changes, files=len(results))
+            # The cache may have dropped an entry between its promise and the write, or a row was not as believed.
             suspects = await writes.finish()
-            lookup = _nothing
+            lookup, known = _nothing, {}
         await writes.finish()
-        self._parsed = self._committed = self._total
 
     async def _apply(self, path: str, changes: Sequence[Change], urgent: bool) -> tuple[str, ...]:
         """Commit `changes` as one transaction; return the paths that must be parsed anew."""
@@ -224,6 +255,16 @@ class Pipeline:
 
     async def _in_scan(self, function: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._machinery.scan, function)
+
+
+async def _to_the_end(work: Coroutine[object, object, None]) -> None:
+    """Await `work`; whoever is cancelled meanwhile is so once it is done."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 async def _nothing(_keys: Sequence[bytes]) -> frozenset[bytes]:

@@ -55,6 +55,7 @@ class Worktree:
         self._loop = asyncio.get_running_loop()
         self._barrier = Barrier(self._loop.create_future)
         self._failures = 0
+        self._rebuilds: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()
         self._hurried = False
         self._lost = False
@@ -114,12 +115,16 @@ class Worktree:
     async def rebuild(self, report: Report) -> None:
         """Fill a new index beside the current one and switch to it; requests are served meanwhile."""
         task = self._loop.create_task(self.pipeline.rebuild(self._watch()))
+        self._rebuilds.add(task)
+        task.add_done_callback(self._rebuilds.discard)
         try:
             while not (await asyncio.wait({task}, timeout=PROGRESS_S))[0]:
                 report(self.pipeline.progress())
-            await task
         finally:
             task.cancel()
+        if task.cancelled():
+            raise IndexUnusable(f"{self.root} was closed during the rebuild", "ask again")
+        task.result()
         # Whatever changed during the rebuild went into the old index: compare once more.
         self.ask()
 
@@ -146,11 +151,13 @@ class Worktree:
     async def close(self) -> None:
         """Stop watching and working. What was not committed is found again by the next open."""
         self._unread_watcher()
-        self._task.cancel()
+        working = {self._task, *self._rebuilds}
+        for task in working:
+            task.cancel()
         # Before anything is awaited: whoever waits for the end may be cancelled, and the watcher must not stay.
         self.watcher.close()
         self._barrier.release()
-        await asyncio.wait({self._task})
+        await asyncio.wait(working)
 
     def _read_watcher(self) -> None:
         if self.watcher.fileno() >= 0:

@@ -54,6 +54,15 @@ class Writes:
         missing, self._missing = tuple(self._missing), []
         return missing
 
+    def cancel(self) -> None:
+        """Drop the transactions that the writer has not begun."""
+        for task in self._ahead:
+            task.cancel()
+
+    async def settle(self) -> None:
+        """Wait for what is ahead, whatever comes of it: after a failure nothing of this batch may come late."""
+        await asyncio.gather(*self._ahead, return_exceptions=True)
+
     def _commit(self) -> None:
         changes, files = self._changes, self._files
         self._changes, self._files, self._bytes = [], 0, 0
