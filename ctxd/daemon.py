@@ -94,7 +94,8 @@ class _Daemon:
         self._grace_s = SIGNAL_GRACE_S
         self._applied = config.last_good()
         settings = settings_of(self._applied)
-        self._rebuilds: set[asyncio.Task[None]] = set()
+        # What a changed configuration has set going.
+        self._errands: set[asyncio.Task[None]] = set()
         self._scan = ThreadPoolExecutor(1, thread_name_prefix="ctxd-scan")
         machinery = Machinery(
             pool=Pool(settings, workers=self._applied.workers),
@@ -125,9 +126,9 @@ class _Daemon:
             await self._stopping.wait()
         finally:
             notify(self._environ, "STOPPING=1")
-            for task in (*background, *self._rebuilds):
+            for task in (*background, *self._errands):
                 task.cancel()
-            await asyncio.gather(*background, *self._rebuilds, return_exceptions=True)
+            await asyncio.gather(*background, *self._errands, return_exceptions=True)
             await self._end()
 
     async def _end(self) -> None:
@@ -144,10 +145,10 @@ class _Daemon:
             self._stopping.set()
             raise DaemonUnreachable("the state directory was removed or replaced, and this daemon ends", "ask again")
         if self._config.last_good() != self._applied:
-            await self._take_up(self._config.last_good())
+            self._take_up(self._config.last_good())
         return await HANDLERS[type(request)](self._services, request, report)
 
-    async def _take_up(self, config: Config) -> None:
+    def _take_up(self, config: Config) -> None:
         """Let a changed configuration count: what is listed at once, what is parsed by a rebuild in the background."""
         before, self._applied = self._applied, config
         log.info("the configuration has changed")
@@ -156,13 +157,13 @@ class _Daemon:
             old = self._worktrees.machinery
             pool = Pool(settings, workers=config.workers)
             self._worktrees.renew(msgspec.structs.replace(old, pool=pool, maker=maker(settings)))
-            await old.pool.close()
+            self._errands.add(asyncio.create_task(old.pool.retire()))
         for worktree in self._worktrees.open.values():
             if settings != settings_of(before):
-                self._rebuilds.add(asyncio.create_task(worktree.rebuild(lambda _progress: None)))
+                self._errands.add(asyncio.create_task(worktree.rebuild(lambda _progress: None)))
             if rules_of(config) != rules_of(before):
                 worktree.ask()
-        self._rebuilds = {task for task in self._rebuilds if not task.done()}
+        self._errands = {task for task in self._errands if not task.done()}
 
     async def _stop(self) -> None:
         """Become undiscoverable before the goodbye: whoever reads it may start a successor at once."""

@@ -116,9 +116,12 @@ class Worktrees:
             worktree.lose(reason)
 
     async def _open(self, root: str) -> Worktree:
-        pipeline = Pipeline(root, self.machinery, lambda: rules_of(self._config()))
-        await pipeline.open()
-        return Worktree(root, pipeline, self._open_watcher)
+        while True:
+            machinery = self.machinery
+            pipeline = Pipeline(root, machinery, lambda: rules_of(self._config()))
+            await pipeline.open()
+            if machinery is self.machinery:  # else the configuration has changed meanwhile, and `renew` did not see it
+                return Worktree(root, pipeline, self._open_watcher)
 
     async def _close_surplus(self) -> None:
         while len(self.open) > self._config().daemon_max_worktrees_open:

@@ -107,6 +107,14 @@ class Pool:
         """Return the pool's counts."""
         return self._desk.stats()
 
+    async def retire(self) -> None:
+        """End all workers once the iterations that run are at their end; nobody may begin another."""
+        try:
+            if self._feeders:
+                await asyncio.wait(tuple(self._feeders))
+        finally:
+            await self.close()
+
     async def close(self) -> None:
         """End all workers. `parse` iterations that still run raise Internal."""
         self._closed = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.home import Home
@@ -27,3 +28,19 @@ def test_a_changed_file_counts_without_a_restart(ctx: Home, repo: Tree) -> None:
 
     assert failed.returncode == 4 and "did you mean index.max_chunk_tokens?" in failed.stderr
     assert ctx.pid == pid
+
+
+def test_a_file_that_changes_during_the_first_index_fails_nobody(ctx: Home, repo: Tree) -> None:
+    """The index is finished by the workers that began it, and built anew by the others."""
+    for number in range(600):
+        repo.write(f"m{number}.py", "".join(f"def f{number}_{n}(a):\n    return a + {n}\n" for n in range(30)))
+
+    with ThreadPoolExecutor(1) as waiting:
+        asked = waiting.submit(ctx.run, "update", cwd=repo.root)
+        wait_until(lambda: ctx.run("daemon", "status", cwd="/").returncode == 0, 10, "a daemon")
+        wait_until(lambda: "indexing" in ctx.run("daemon", "status", "--json", cwd="/").stdout, 10, "a first index")
+        Path(ctx.path, "config.toml").write_text("index.max_chunk_tokens = 60\n")
+        ctx.run("daemon", "status", cwd="/")
+
+    assert asked.result().returncode == 0, asked.result().stderr
+    assert ctx.run("symbols", "f599_29", cwd=repo.root).returncode == 0

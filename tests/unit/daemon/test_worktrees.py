@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from ctxd import pipeline
 from ctxd.config import Config
 from ctxd.worktree import Worktree
 from ctxprotocol.errors import RootGone
-from tests.unit.daemon.works import Works, silent, trees, works
+from tests.unit.daemon.works import ENOUGH_MS, Works, silent, trees, works
 
 ONE = Config(daemon_workers=1, daemon_max_worktrees_open=1)
+OTHER = Config(daemon_workers=1, index_max_chunk_tokens=400)
 
 
 def test_many_at_once_close_the_surplus_together(tmp_path: Path) -> None:
@@ -84,3 +86,33 @@ def test_a_close_that_is_cut_short_gives_the_watcher_back(tmp_path: Path) -> Non
             return worktree.watcher.fileno()
 
     assert asyncio.run(main()) == -1
+
+
+def test_what_changes_while_a_worktree_is_opened_counts_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in no list yet when the others get the new pool; with the old one, now closed, it would fail for ever."""
+
+    async def main() -> list[str]:
+        async with works(tmp_path / "state") as found:
+            (root,) = trees(tmp_path, 1)
+            inspect = pipeline.inspect
+
+            def slow(path: str, maker: str) -> object:
+                makers.append(maker)
+                if len(makers) == 1:
+                    loop.call_soon_threadsafe(found.renew, found.machinery_for(OTHER))
+                    asyncio.run_coroutine_threadsafe(asyncio.sleep(0), loop).result(10)
+                return inspect(path, maker)
+
+            makers: list[str] = []
+            loop = asyncio.get_running_loop()
+            monkeypatch.setattr(pipeline, "inspect", slow)
+            old = found.machinery.pool
+            worktree = await found.enter(root)
+            await old.close()
+            assert (await worktree.fresh(ENOUGH_MS, ENOUGH_MS, silent)).fresh
+            found.leave(root)
+            return makers
+
+    makers = asyncio.run(main())
+
+    assert len(makers) == 2 and "max_chunk_tokens=400" in makers[1]

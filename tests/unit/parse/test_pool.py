@@ -312,3 +312,19 @@ def test_two_calls_at_once(tmp_path: Path) -> None:
             await pool.close()
 
     assert asyncio.run(main()) == (True, 200)
+
+
+def test_a_retired_pool_ends_what_runs_and_then_its_workers(tmp_path: Path) -> None:
+    """Every path still gets its result; after that there is no worker and no further iteration."""
+    paths = fill(tmp_path, {f"f{number}.py": f"def f{number}(): pass\n" for number in range(200)})
+
+    async def main() -> tuple[int, int]:
+        pool = Pool(ParseSettings(), workers=1)
+        collecting = asyncio.create_task(collect(pool, tmp_path, paths))
+        await asyncio.sleep(0)
+        await pool.retire()
+        with pytest.raises(Internal):
+            await collect(pool, tmp_path, paths)
+        return len(await collecting), pool.stats().workers
+
+    assert asyncio.run(main()) == (200, 0)
