@@ -12,7 +12,6 @@ import logging.handlers
 import os
 import pwd
 import signal
-import socket
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -188,15 +187,18 @@ class _Daemon:
                 self._stopping.set()
             elif self._instance.socket_lost():
                 log.warning("the socket was removed; binding it again")
-                await self._server.listen(self._bind_again())
+                await self._bind_again()
             if self._idle_exit and self._idle_for() > self._config.last_good().daemon_idle_exit_s:
                 log.info("idle; ending")
                 self._stopping.set()
 
-    def _bind_again(self) -> socket.socket:
+    async def _bind_again(self) -> None:
         self._server.stop_accepting()
-        listener, _ = self._instance.listen({})
-        return listener
+        try:
+            listener, _ = self._instance.listen({})
+            await self._server.listen(listener)
+        except OSError as error:  # no room, or something else lies there: the next beat tries again
+            log.error("cannot listen: %s", error)
 
     def _idle_for(self) -> float:
         return 0.0 if self._server.running() else time.monotonic() - self._server.last_request

@@ -1,0 +1,58 @@
+"""The daemon's housekeeping: it goes on whatever it meets."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ctxd import daemon
+from ctxd.config import ConfigFile
+from ctxd.instance import Instance
+
+
+class Listening:
+    """Takes the place of the server; counts the sockets that it was given."""
+
+    last_request = float("inf")
+
+    def __init__(self) -> None:
+        self.given = asyncio.Event()
+
+    async def listen(self, listener) -> None:
+        listener.close()
+        self.given.set()
+
+    def stop_accepting(self) -> None:
+        """There is nothing to stop."""
+
+    def running(self) -> int:
+        return 0
+
+
+def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Someone put a directory where the socket was: once that is gone, the daemon listens again."""
+    monkeypatch.setattr(daemon, "BEAT_S", 0.01)
+    instance = Instance(str(tmp_path / "s"))
+
+    async def main() -> None:
+        house = daemon._Daemon.__new__(daemon._Daemon)
+        config = ConfigFile(str(tmp_path / "none.toml"))
+        vars(house).update(_instance=instance, _server=(server := Listening()), _config=config)
+        vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=SimpleNamespace())
+        instance.listen({})[0].close()
+        os.unlink(instance.socket_path)
+        os.mkdir(instance.socket_path)
+        keeping = asyncio.create_task(house._keep_house())
+        done, _ = await asyncio.wait({keeping}, timeout=0.1)
+        assert not done
+        os.rmdir(instance.socket_path)
+        await asyncio.wait_for(server.given.wait(), 5)
+        keeping.cancel()
+
+    asyncio.run(main())
+    assert os.path.exists(instance.socket_path)
+    instance.release()
