@@ -248,8 +248,12 @@ def _await_hello(child: subprocess.Popen[bytes], state_dir: str) -> Welcome:
 
 
 def daemon_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a daemon that we start: nothing of git, Python or this request; CTX_HOME stays."""
-    kept = {name: value for name, value in environ.items() if not name.startswith(("GIT_", "PYTHON", "CTX_"))}
+    """Return the environment of a daemon that we start; CTX_HOME stays.
+
+    Nothing of git, Python or this request, and nothing by which it would take our service manager for its own.
+    """
+    dropped = ("GIT_", "PYTHON", "CTX_", "LISTEN_", "NOTIFY_", "WATCHDOG_")
+    kept = {name: value for name, value in environ.items() if not name.startswith(dropped)}
     if environ.get("CTX_HOME"):
         kept["CTX_HOME"] = os.path.abspath(environ["CTX_HOME"])
     return kept

@@ -130,9 +130,9 @@ def passed_socket(environ: Mapping[str, str]) -> socket.socket | None:
 
 
 def notify(environ: Mapping[str, str], message: str) -> None:
-    """Tell the service manager, where there is one (sd_notify(3)): READY=1, STOPPING=1."""
+    """Tell the service manager, where there is one (sd_notify(3)): READY=1, STOPPING=1. One that is gone is fine."""
     address = environ.get("NOTIFY_SOCKET")
     if not address:
         return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
         sender.sendto(message.encode(), "\0" + address[1:] if address[0] == "@" else address)

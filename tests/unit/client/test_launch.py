@@ -107,7 +107,8 @@ def test_a_relative_home_is_made_absolute(monkeypatch: pytest.MonkeyPatch, tmp_p
     """The daemon runs in `/`: a relative CTX_HOME would lead elsewhere there."""
     monkeypatch.chdir(tmp_path)
 
-    assert launch.daemon_environment({"CTX_HOME": "h", "A": "b"}) == {"A": "b", "CTX_HOME": f"{tmp_path}/h"}
+    ours = {"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "1", "LISTEN_PID": "1", "LISTEN_FDS": "1"}
+    assert launch.daemon_environment({"CTX_HOME": "h", "A": "b", **ours}) == {"A": "b", "CTX_HOME": f"{tmp_path}/h"}
 
 
 def test_clients_that_come_at_once_start_one(startable: Path, state: str) -> None:

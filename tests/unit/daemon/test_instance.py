@@ -135,3 +135,8 @@ def test_readiness_goes_to_the_service_manager(tmp_path: Path, abstract: bool) -
         notify({"NOTIFY_SOCKET": address}, "READY=1")
         assert manager.recv(64) == b"READY=1"
     notify({}, "READY=1")
+
+
+def test_a_service_manager_that_is_gone_is_no_fault(tmp_path: Path) -> None:
+    """A sandbox inside a service inherits the variable and cannot reach the socket."""
+    notify({"NOTIFY_SOCKET": str(tmp_path / "gone")}, "READY=1")
