@@ -32,6 +32,7 @@ COMMANDS = {
     "status": ("places", "status", "Show what is indexed, and how fresh it is."),
     "init": ("worktrees", "init", "Attach a directory and index it."),
     "update": ("worktrees", "update", "Bring the index up to date now."),
+    "watch": ("watch", "watch", "Follow what the daemon does in a directory, live."),
     "forget": ("worktrees", "forget", "Detach a directory and delete its index."),
     "repos": ("worktrees", "repos", "List what is attached."),
     "config": ("config", "config", "Show and edit your configuration file."),
