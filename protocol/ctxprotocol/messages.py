@@ -161,6 +161,10 @@ class Repos(Request, frozen=True, kw_only=True, omit_defaults=True, tag="repos")
     """`ctx repos`: the attached worktrees."""
 
 
+class Languages(Request, frozen=True, kw_only=True, omit_defaults=True, tag="languages"):
+    """The names that `--lang` takes, one a line, for a shell to complete; answered by the loop itself."""
+
+
 class DaemonStatus(Request, frozen=True, kw_only=True, omit_defaults=True, tag="daemon_status"):
     """`ctx daemon status`: answered by the loop itself, never behind other work."""
 
@@ -225,6 +229,7 @@ AnyRequest = (
     | Watch
     | Forget
     | Repos
+    | Languages
     | DaemonStatus
     | Stop
 )

@@ -58,6 +58,7 @@ SAMPLES: dict[str, msgspec.Struct] = {
     "watch-bare": messages.Watch(**BARE),
     "repos": messages.Repos(**REQUEST),
     "repos-bare": messages.Repos(),
+    "languages": messages.Languages(**REQUEST),
     "daemon_status": messages.DaemonStatus(**REQUEST),
     "stop": messages.Stop(),
     "welcome": messages.Welcome(protocol=1, version="0.1.0", build=1_790_000_000_123_456_789, pid=4_194_304),
