@@ -45,10 +45,6 @@ class Older(Exception):
         self.welcome = welcome
 
 
-class ReaderGone(Exception):
-    """Nobody reads our standard output any more."""
-
-
 class Garbled(Exception):
     """What came from the daemon cannot be understood."""
 
@@ -95,16 +91,11 @@ class Connection:
         return reply
 
     def await_news(self) -> None:
-        """Wait, for days if need be, until there is something to receive. Raises ReaderGone."""
-        import select
+        """Wait, for days if need be, until there is something to receive. Raises live.ReaderGone."""
+        from ctxclient import live
 
-        if self._ready:
-            return
-        poll = select.poll()
-        poll.register(self._socket, select.POLLIN)
-        poll.register(1, 0)  # a pipe whose reader went says so unasked
-        if any(descriptor == 1 for descriptor, _ in poll.poll()):
-            raise ReaderGone
+        if not self._ready:
+            live.wait(self._socket.fileno())
 
     def receive(self, wait_s: float) -> AnyReply:
         """Return the next reply; raises HungUp, TimeoutError after `wait_s` seconds of silence, Garbled."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
 
-from ctxclient import plain
+from ctxclient import live, plain
 from ctxclient.cli import INTERRUPTED_CODE
-from ctxclient.client import ReaderGone, ask
+from ctxclient.client import ask
 from ctxclient.commands import options
 from ctxprotocol.messages import Watch
 
@@ -25,23 +24,9 @@ def watch(dir: str | None, **given: Any) -> int:
     """
     request = options.build(Watch, given, dir or "")
     try:
-        answer = ask(request, take=_print)
+        answer = ask(request, take=live.say)
     except KeyboardInterrupt:
         return INTERRUPTED_CODE
-    except ReaderGone:
+    except live.ReaderGone:
         return 0
     return plain.deliver(answer.out.encode(), answer.notes.encode(), answer.code)
-
-
-def _print(line: str) -> None:
-    """Write to standard output at once. Raises ReaderGone, OSError."""
-    view = memoryview(line.encode())
-    while view:
-        try:
-            view = view[os.write(1, view) :]
-        except BrokenPipeError:
-            raise ReaderGone from None
-        except BlockingIOError:
-            import select
-
-            select.select([], [1], [])
