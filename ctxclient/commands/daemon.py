@@ -12,6 +12,7 @@ from ctxclient import launch, plain
 from ctxclient.cli import Subcommands
 from ctxclient.commands import options
 from ctxclient.commands.logs import logs
+from ctxclient.commands.service import install, uninstall
 from ctxprotocol import endpoint
 from ctxprotocol.messages import DaemonStatus, Welcome
 
@@ -52,6 +53,8 @@ def restart(as_json: bool, **_: Any) -> int:
 
 
 daemon.add_command(logs)
+daemon.add_command(install)
+daemon.add_command(uninstall)
 
 
 def _state() -> str:
