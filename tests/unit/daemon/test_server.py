@@ -157,7 +157,7 @@ def test_a_request_that_takes_too_long_is_told(tmp_path: Path) -> None:
     "rubbish", [b"\xff\xff\xff\xff", b"\0\0\0\x05hello", b"\0\0\0\0", pack(Answer(out="x")), pack(find("no hello"))]
 )
 def test_rubbish_ends_its_own_connection_and_no_other(tmp_path: Path, rubbish: bytes) -> None:
-    """Bad length, bad msgpack, an empty frame, a reply for a request, a request before hello."""
+    """B049: bad length, bad msgpack, an empty frame, a reply for a request, a request before hello."""
 
     async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
         bad, good = await connect(), await connect()
@@ -237,7 +237,7 @@ def test_one_connection_too_many_is_refused_and_the_others_stay(
 
 
 def test_a_silent_client_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No hello, or half a frame, within the time: the descriptor is freed."""
+    """B049: no hello, or half a frame, within the time: the descriptor is freed."""
     monkeypatch.setattr(server_module, "STALL_S", 0.05)
 
     async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
