@@ -107,8 +107,12 @@ class Server:
             connection.cut()
 
     def running(self) -> int:
-        """Return how many requests are in work."""
+        """Return how many requests are in work, those who watch among them."""
         return sum(c.task is not None for c in self.connections)
+
+    def asking(self) -> int:
+        """Return how many requests wait for an answer."""
+        return sum(c.task is not None and not c.follows for c in self.connections)
 
 
 class Connection(asyncio.Protocol):
@@ -117,6 +121,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, server: Server) -> None:
         self.server = server
         self.task: asyncio.Task[None] | None = None
+        self.follows = False
         self._decoder = FrameDecoder(MAX_REQUEST_BYTES)
         self._waiting: deque[bytes] = deque()
         self._hello: Hello | None = None
@@ -211,7 +216,7 @@ class Connection(asyncio.Protocol):
         self.task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self.task = None
+        self.task, self.follows = None, False
         if not task.cancelled() and task.exception() is not None:
             log.error("connection failed", exc_info=task.exception())
             self._transport.abort()
@@ -253,6 +258,7 @@ class Connection(asyncio.Protocol):
 
     async def _follow(self, request: Watch) -> Answer:
         """Send what happens until there is no more, as fast as the client takes it."""
+        self.follows = True
         self._transport.set_write_buffer_limits(high=WATCH_BACKLOG_BYTES)
         async with contextlib.aclosing(self.server.follow(request)) as lines:
             async for line in lines:

@@ -67,11 +67,17 @@ async def echo(request: AnyRequest, report: Report) -> Answer:
     return Answer(out=request.text + "\n")
 
 
+FLOOD: list[int] = []
+
+
 async def follow(request: Watch) -> AsyncGenerator[str, None]:
     if request.directory == b"/gone":
         raise RootGone("no such root", "look elsewhere")
     for number in range(3):
         yield f"{number}\n"
+    while request.directory == b"/flood":
+        FLOOD.append(len(FLOOD))
+        yield "x" * 1000
     if request.directory == b"/long":
         await asyncio.sleep(3600)
 
@@ -216,6 +222,26 @@ def test_hanging_up_ends_watching(tmp_path: Path) -> None:
         return task.cancelled(), len(server.connections)
 
     assert serve(tmp_path, scenario) == (True, 0)
+
+
+def test_one_who_watches_and_does_not_read_holds_little_memory(tmp_path: Path) -> None:
+    """What the kernel's buffers and ours take, and then nothing more is made for it; others are served."""
+    FLOOD.clear()
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        slow, quick = await connect(), await connect()
+        slow.send(HELLO, Watch(directory=b"/flood"))
+        before = -1
+        while len(FLOOD) > before:
+            before = len(FLOOD)
+            await asyncio.sleep(0.05)
+        counts = server.running(), server.asking()
+        quick.send(HELLO, find("fine"))
+        return [await quick.next(), await quick.next()][1], *counts
+
+    answer, running, asking = serve(tmp_path, scenario)  # type: ignore[misc]
+    assert (answer, running, asking) == (Answer(out="fine\n"), 1, 0)
+    assert 0 < len(FLOOD) < 5_000, "about a megabyte is in the sockets"
 
 
 def test_one_connection_too_many_is_refused_and_the_others_stay(
