@@ -45,6 +45,8 @@ def watching(ctx: Home, repo: Tree, *more: str) -> Iterator[Watching]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell's background job, which the tests may be, has it ignored, and so would the child.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (no threads here)
     )
     try:
         yield Watching(process)

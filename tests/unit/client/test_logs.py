@@ -85,7 +85,12 @@ def test_the_command_shows_the_last_lines(state: str, run: Run) -> None:
 @contextmanager
 def following(*more: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [CTX, "daemon", "logs", "-f", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [CTX, "daemon", "logs", "-f", *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell's background job, which the tests may be, has it ignored, and so would the child.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (no threads here)
     )
     try:
         yield process
