@@ -7,6 +7,7 @@ it and takes the lock only to compare once more and to move the pointer.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, Future
@@ -14,6 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ctxd.feed import Feed
 from ctxd.model import Batch, Listing
 from ctxd.parse.pool import Pool
 from ctxd.scan.rules import Rules
@@ -47,6 +49,7 @@ class Machinery(msgspec.Struct, frozen=True, eq=False):
     cache: Cache
     scan: Executor
     maker: str
+    feed: Feed = msgspec.field(default_factory=Feed)
 
 
 class Pipeline:
@@ -59,6 +62,7 @@ class Pipeline:
         self.generation = 0
         self.committed = 0
         self.index_path = ""
+        self.feed = machinery.feed
         self._machinery = machinery
         self._surveyor = Surveyor(root, machinery.scan, machinery.readers, rules)
         self._lock = asyncio.Lock()
@@ -68,6 +72,7 @@ class Pipeline:
         self._total = 0
         self._parsed = 0
         self._committed = 0
+        self._began_s = 0.0
 
     def use(self, machinery: Machinery) -> None:
         """Work with other machinery from the next step on."""
@@ -112,6 +117,7 @@ class Pipeline:
     async def process(self, batch: Batch, watch: Watch) -> None:
         """Bring the index to what the batch's paths are now; committed when it returns."""
         async with self._lock:
+            self._began_s = time.perf_counter()
             survey = await self._surveyor.survey(batch, self.index_path, self._paths, watch)
             await self._bring_up(survey, self.index_path, in_parts=not self.complete)
             if batch.reconcile and not self.complete:
@@ -120,6 +126,8 @@ class Pipeline:
 
     async def rebuild(self, watch: Watch) -> None:
         """Fill a new file from the sources alone, compare it once more, and move the pointer to it."""
+        began_s = time.perf_counter()
+        self.feed.tell(self.root, "rebuilding")
         name = await self._new_file()
         path = self._machinery.registry.absolute(name)
         whole = Batch(reconcile=True)
@@ -131,6 +139,7 @@ class Pipeline:
             await self._write_job(path, mark_complete)
             await self._switch(name, self.index_path)
         self.rebuilds += 1
+        self.feed.tell(self.root, "rebuilt", began_s=began_s)
 
     async def replace_damaged(self, path: str) -> bool:
         """Set the damaged file at `path` aside and begin anew; False when another request has done so already.
@@ -206,7 +215,16 @@ class Pipeline:
             self._note(changes)
             self.generation = applied.generation
         self.committed += applied.files
+        if path == self.index_path and self.feed.watched(self.root):
+            self._tell(changes, applied)
         return applied.missing
+
+    def _tell(self, changes: Sequence[Change], applied: Applied) -> None:
+        changed = {change.path for change in changes if isinstance(change, Put | Skip)} - set(applied.missing)
+        removed = {change.path for change in changes if isinstance(change, Remove)}
+        if changed or removed:
+            self.feed.committed(self.root, changed, removed, self._began_s, applied.generation)
+        self._began_s = time.perf_counter()
 
     def _advance(self, files: int) -> None:
         self._committed += files

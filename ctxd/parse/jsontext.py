@@ -16,7 +16,8 @@ from ctxd.parse.outline import Entry, comment_above, comment_text, line_text, ou
 from ctxd.parse.symbols import line_starts
 
 _TOKEN = re.compile(
-    rb'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'|[{}\[\],:]|//[^\n]*|/\*.*?\*/|[^\s{}\[\],:"\'/]+', re.S
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'|[{}\[\],:]|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s{}\[\],:"\'/]+',
+    re.S,
 )
 # Keys of the first two levels are names; items of so many levels are places to cut.
 _NAMED_DEPTH, _CUT_DEPTH = 2, 5

@@ -18,8 +18,11 @@ from ctxd.parse.outline import Mention, cuts_by_indentation, references_of
 from ctxd.parse.structure import Block, nest
 from ctxd.parse.symbols import line_starts
 
+# Bounded, since a file of unclosed tags would cost its length squared.
 _TAG = re.compile(
-    rb"<!--.*?-->|<script(?P<attributes>(?:\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)?)>(?P<code>.*?)(?P<close></script\s*>|\Z)",
+    rb"<!--.*?(?:-->|\Z)"
+    rb"|<script(?P<attributes>(?:\s(?:[^>\"']|\"[^\"]{0,400}\"|'[^']{0,400}'){0,400})?)>"
+    rb"(?P<code>.*?)(?P<close></script\s*>|\Z)",
     re.I | re.S,
 )
 _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n(?P<code>.*?\n)(?P<close>---[ \t]*\r?\n)", re.S)
