@@ -101,10 +101,7 @@ def filled(place: Path, files: Mapping[str, str], order: tuple[str, ...] = ()) -
     root = str(place / "tree")
     indexed.lay(root, files)
     index = indexed.Index(root, str(place / "index.db"))
-    try:
-        for path in order or ("",):
-            index.take(*filter(None, [path]))
-        with index.snapshot() as snapshot:
-            yield Rows(snapshot, root)
-    finally:
-        index.close()
+    for path in order or ("",):
+        index.take(*filter(None, [path]))
+    with index.snapshot() as snapshot:
+        yield Rows(snapshot, root)

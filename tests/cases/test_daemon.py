@@ -146,11 +146,10 @@ def test_a_home_of_any_length(ctx: Home, length: int) -> None:
     status = ctx.run("daemon", "status", cwd="/", env=env)
     stopped = ctx.run("daemon", "stop", cwd="/", env=env)
     place = endpoint.socket_path(state)
-    if not place.startswith(state):
-        os.rmdir(os.path.dirname(place))
 
     assert (found.returncode, status.returncode, stopped.returncode) == (0, 0, 0), found.stderr
     assert place in status.stdout and len(os.fsencode(place)) <= 100
+    assert place.startswith(state) or not os.path.exists(os.path.dirname(place))
 
 
 def test_an_older_daemon_is_replaced_by_whoever_asks(ctx: Home, repo: Tree) -> None:
