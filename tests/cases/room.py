@@ -17,6 +17,7 @@ from ctxprotocol.messages import Chunk, Files, Find, Status, Symbols
 from tests import indexed
 from tests.home import Home
 from tests.link import Link
+from tests.processes import wait_until
 from tests.tree import Tree
 
 
@@ -105,3 +106,25 @@ def filled(place: Path, files: Mapping[str, str], order: tuple[str, ...] = ()) -
         index.take(*filter(None, [path]))
     with index.snapshot() as snapshot:
         yield Rows(snapshot, root)
+
+
+def state_of(top: str) -> dict[str, tuple[int, int]]:
+    """Return size and mtime of every file below `top`."""
+    found = {}
+    for folder, _, names in os.walk(top):
+        for name in names:
+            stat = os.lstat(os.path.join(folder, name))
+            found[os.path.join(folder, name)] = (stat.st_size, stat.st_mtime_ns)
+    return found
+
+
+def wait_until_quiet(top: str) -> None:
+    """Return when nothing below a state directory changed for a second: logs are emptied once there is time."""
+    last = [state_of(top)]
+
+    def is_quiet() -> bool:
+        time.sleep(1)
+        last.append(state_of(top))
+        return last[-1] == last[-2]
+
+    wait_until(is_quiet, 60, "the state directory is left alone")

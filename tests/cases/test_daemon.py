@@ -14,6 +14,7 @@ import pytest
 
 from ctxprotocol import endpoint, framing
 from ctxprotocol.messages import Failure, Files, Hello, Welcome
+from tests.cases.room import state_of, wait_until_quiet
 from tests.home import BIN, Home
 from tests.link import Link
 from tests.processes import wait_until
@@ -214,7 +215,8 @@ def test_nothing_grows_over_two_hundred_rounds(ctx: Home, repo: Tree) -> None:
     assert max(each[0] for each in seen[2:]) - min(each[0] for each in seen[2:]) <= 2, seen
     assert memory[-1] <= memory[2] * 1.1, memory
     daemon = psutil.Process(ctx.pid)
-    before, written = sum(daemon.cpu_times()[:2]), daemon.io_counters().write_bytes
+    wait_until_quiet(ctx.path)
+    before, written = sum(daemon.cpu_times()[:2]), state_of(ctx.path)
     time.sleep(60)
     assert sum(daemon.cpu_times()[:2]) - before < 0.3
-    assert daemon.io_counters().write_bytes == written
+    assert state_of(ctx.path) == written

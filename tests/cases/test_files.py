@@ -162,6 +162,21 @@ def test_rules_of_ours_are_followed_at_each_edit(room: Room, how: str) -> None:
         assert left() == wanted, files
 
 
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("foo.py", "Foo.py"), ("LIB/mod.py", "lib/Mod.py"), ("mod.py", "lib/Mod.py"), ("\u00e9.py", "e\u0301.py")],
+)
+def test_a_path_that_is_nearly_right_is_answered_with_the_right_one(room: Room, asked: str, meant: str) -> None:
+    """But for case, the directory, or the way in which an accent is written."""
+    for path in ("Foo.py", "lib/Mod.py", "e\u0301.py"):
+        room.tree.write(path, "def x(): pass\n")
+
+    done = room.ctx("outline", asked)
+
+    assert done.returncode == 1
+    assert done.stderr == (f"ctx: not in the index: {asked}\n  did you mean {meant}? ctx files lists what is indexed\n")
+
+
 def test_names_that_cannot_be_shown_are_counted_and_listed(room: Room) -> None:
     """Written so that a person can find them; the rest is indexed, below them too where the name allows."""
     room.tree.write("a.py", "def kept(): pass\n")

@@ -11,22 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.cases.room import state_of, wait_until_quiet
 from tests.home import Home
 from tests.link import Link
 from tests.processes import wait_until
 from tests.tree import Tree
 
 QUEUE = Path("/proc/sys/fs/inotify/max_queued_events")
-
-
-def state_of(top: str) -> dict[str, tuple[int, int]]:
-    """Return size and mtime of every file below `top`."""
-    found = {}
-    for folder, _, names in os.walk(top):
-        for name in names:
-            stat = os.lstat(os.path.join(folder, name))
-            found[os.path.join(folder, name)] = (stat.st_size, stat.st_mtime_ns)
-    return found
 
 
 @pytest.mark.skipif(
@@ -65,15 +56,7 @@ def test_an_idle_daemon_does_nothing(ctx: Home, repo: Tree) -> None:
     repo.write("dirty.py", "def dirty(): pass\n")
     assert ctx.run("find", "dirty", cwd=repo.root).returncode == 0
     daemon = psutil.Process(ctx.pid)
-    # The log is emptied and checkpoints are made once it is quiet.
-    last = [state_of(ctx.path)]
-
-    def settled() -> bool:
-        time.sleep(1)
-        last.append(state_of(ctx.path))
-        return last[-1] == last[-2]
-
-    wait_until(settled, 30, "the state directory is left alone")
+    wait_until_quiet(ctx.path)
     generation = ctx.json("status", cwd=repo.root)["generation"]
     cpu_s, before = sum(daemon.cpu_times()[:2]), state_of(ctx.path)
     for number in range(200):
