@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
+import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from ctxclient import failures
 from ctxprotocol import endpoint
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 USAGE_CODE = 2
 INTERRUPTED_CODE = 130
+# How click says that a word is none of a few.
+WRONG_CHOICE = re.compile(r"'([^']*)' is not one of '(.*)'")
 
 # Name: module of ctxclient.commands, attribute, one line for `ctx --help` (which then need not load them all).
 COMMANDS = {
@@ -32,11 +40,40 @@ COMMANDS = {
     "status": ("places", "status", "Show what is indexed, and how fresh it is."),
     "init": ("worktrees", "init", "Attach a directory and index it."),
     "update": ("worktrees", "update", "Bring the index up to date now."),
+    "watch": ("watch", "watch", "Follow what the daemon does in a directory, live."),
     "forget": ("worktrees", "forget", "Detach a directory and delete its index."),
     "repos": ("worktrees", "repos", "List what is attached."),
     "config": ("config", "config", "Show and edit your configuration file."),
-    "daemon": ("daemon", "daemon", "Look at, start or stop the daemon."),
+    "daemon": ("daemon", "daemon", "Look at, start, stop or install the daemon."),
+    "completion": ("completion", "completion", "Print the script that lets a shell complete ctx."),
     "doctor": ("doctor", "doctor", "Check the installation and say what to do."),
+}
+# What other tools call it.
+MEANT = {
+    "add": "init",
+    "ask": "query",
+    "clear": "forget",
+    "delete": "forget",
+    "dependencies": "deps",
+    "grep": "find",
+    "help": "--help",
+    "index": "update",
+    "list": "repos",
+    "logs": "daemon logs",
+    "ls": "files",
+    "refs": "callers",
+    "references": "callers",
+    "reindex": "update --full",
+    "remove": "forget",
+    "restart": "daemon restart",
+    "rm": "forget",
+    "search": "find",
+    "settings": "config",
+    "start": "daemon start",
+    "stop": "daemon stop",
+    "tree": "outline",
+    "usages": "callers",
+    "version": "--version",
 }
 EPILOG = """\b
 Examples:
@@ -66,6 +103,13 @@ class Commands(click.Group):
         assert isinstance(found, click.Command)
         return found
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Offer the commands without loading them."""
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(name, help=line) for name, (_, _, line) in COMMANDS.items()]
+        return [each for each in found if each.value.startswith(incomplete)] or super().shell_complete(ctx, incomplete)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -74,8 +118,8 @@ class Commands(click.Group):
         if name in COMMANDS:
             return name, self.get_command(ctx, name), args[1:]
         near = difflib.get_close_matches(name, COMMANDS, n=1)
-        if near:
-            raise Mistaken(f"no such command: {name}", f"did you mean ctx {near[0]}?")
+        if near or name in MEANT:
+            raise Mistaken(f"no such command: {name}", f"did you mean ctx {MEANT.get(name) or near[0]}?")
         if " " in name or len(args) > 1:
             question = " ".join(args).replace('"', "'")
             raise Mistaken(f"no such command: {name}", f'to ask a question: ctx query "{question}"')
@@ -135,6 +179,8 @@ def run(argv: Sequence[str]) -> int:
     try:
         result = ctx.main(list(argv), prog_name="ctx", standalone_mode=False)
     except click.UsageError as error:
+        if "_CTX_COMPLETE" in os.environ:
+            return USAGE_CODE  # the line is wrong so far: nothing to complete, and nobody to tell
         return failures.show("usage", _sentence(error), _advice(error), code=USAGE_CODE, argv=argv)
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED_CODE
@@ -155,6 +201,8 @@ def _sentence(error: click.UsageError) -> str:
             return f"no such option: {name}"
         case click.MissingParameter(param=click.Argument() as argument):
             return f"missing {argument.metavar or argument.name}"
+        case click.exceptions.NoArgsIsHelpError(ctx=click.Context(command_path=path)):
+            return f"no command given: {path}"
     message = error.format_message().rstrip(".")
     return message[:1].lower() + message[1:]
 
@@ -166,6 +214,16 @@ def _advice(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
         lines += [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if error.possibilities else []
         lines += [f"a text that begins with - goes after --: ctx find -- {error.option_name}"]
+    elif isinstance(error, click.BadOptionUsage):
+        lines += [f"as in {error.option_name} VALUE"]
+    elif isinstance(error, click.exceptions.NoArgsIsHelpError) and error.ctx is not None:
+        command = error.ctx.command
+        names = command.list_commands(error.ctx) if isinstance(command, click.Group) else []
+        lines += [" | ".join(f"{error.ctx.command_path} {name}" for name in names)]
+    elif wrong := WRONG_CHOICE.search(error.format_message()):
+        lines += [f"did you mean {near}?" for near in difflib.get_close_matches(wrong[1], wrong[2].split("', '"), 1)]
+    elif "unexpected extra argument" in error.message:
+        lines += ["words that belong together go in quotes"]
     if error.ctx is not None:
         lines += [error.ctx.get_usage().replace("Usage: ", "usage: "), f"more: {error.ctx.command_path} --help"]
     return "\n".join(lines)

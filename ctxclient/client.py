@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 from types import TracebackType
 
 from ctxclient import transport
 from ctxclient.progress import Bar
 from ctxprotocol import endpoint, framing
 from ctxprotocol.errors import DaemonUnreachable, FrameRefused, TooLong, VersionRefused, from_failure
-from ctxprotocol.messages import Answer, AnyReply, AnyRequest, Failure, Hello, Progress, Stop, Welcome
+from ctxprotocol.messages import Answer, AnyReply, AnyRequest, Failure, Hello, Part, Progress, Stop, Watch, Welcome
 
 # Said at once by the daemon's loop, whatever else it does; so much only for a machine that swaps.
 WELCOME_WAIT_S = 10.0
 # Beyond what the daemon allows itself: it says "timed out" better than we can.
 GRACE_S = 5.0
 STOP_WAIT_S = 30.0
+
+Take = Callable[[str], None]
 
 
 class HungUp(DaemonUnreachable):
@@ -87,6 +90,13 @@ class Connection:
         self._welcomed = True
         return reply
 
+    def await_news(self) -> None:
+        """Wait, for days if need be, until there is something to receive. Raises live.ReaderGone."""
+        from ctxclient import live
+
+        if not self._ready:
+            live.wait(self._socket.fileno())
+
     def receive(self, wait_s: float) -> AnyReply:
         """Return the next reply; raises HungUp, TimeoutError after `wait_s` seconds of silence, Garbled."""
         self._socket.settimeout(wait_s)
@@ -119,11 +129,11 @@ def is_older(welcome: Welcome) -> bool:
     return theirs < (endpoint.version_key(endpoint.VERSION), endpoint.build())
 
 
-def converse(connection: Connection, request: AnyRequest) -> Answer:
+def converse(connection: Connection, request: AnyRequest, take: Take | None = None) -> Answer:
     """Ask on an open connection and return the answer; shows progress on a terminal meanwhile.
 
-    Raises Older when the daemon has to be replaced, the error that a Failure stands for, HungUp, DaemonUnreachable
-    when it is silent for longer than the request may take.
+    `take` gets each part of an answer that has no end. Raises Older when the daemon has to be replaced, the error that
+    a Failure stands for, HungUp, DaemonUnreachable when it is silent for longer than the request may take.
     """
     allowed_s = STOP_WAIT_S if isinstance(request, Stop) else request.timeout_ms / 1000 + GRACE_S
     welcome = None
@@ -133,6 +143,8 @@ def converse(connection: Connection, request: AnyRequest) -> Answer:
         if is_older(welcome):
             raise Older(welcome)
         while True:
+            if isinstance(request, Watch):
+                connection.await_news()
             match connection.receive(allowed_s):
                 case Answer() as answer:
                     return answer
@@ -142,6 +154,10 @@ def converse(connection: Connection, request: AnyRequest) -> Answer:
                     raise from_failure(failure)
                 case Progress(phase=phase, done=done, total=total):
                     bar.show(phase, done, total)
+                case Part(out=out):
+                    if take is None:
+                        raise Garbled("it answers in parts")
+                    take(out)
                 case Welcome():
                     raise Garbled("it greeted twice")
     except TimeoutError as error:
@@ -162,8 +178,11 @@ def timed_out(seconds: float) -> DaemonUnreachable:
     )
 
 
-def ask(request: AnyRequest, *, may_start: bool = True) -> Answer:
-    """Return the daemon's answer; starts a daemon or replaces an older one unless `may_start` is false."""
+def ask(request: AnyRequest, *, may_start: bool = True, take: Take | None = None) -> Answer:
+    """Return the daemon's answer; starts a daemon or replaces an older one unless `may_start` is false.
+
+    `take` gets each part of an answer that has no end.
+    """
     state_dir = endpoint.state_directory(os.environ)
     path = endpoint.socket_path(state_dir)
     started = retried = replaced = False
@@ -179,7 +198,7 @@ def ask(request: AnyRequest, *, may_start: bool = True) -> Answer:
             continue
         try:
             with Connection(connected) as connection:
-                return converse(connection, request)
+                return converse(connection, request, take)
         except HungUp as error:
             # It was about to end when we came: ask once more, as the one who starts the next.
             if error.welcomed or retried or not may_start:

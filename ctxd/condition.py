@@ -47,7 +47,7 @@ class Condition:
             log=log_path(self._instance.state_directory),
             worktrees=states,
             queue=self._worktrees.machinery.writer.queued(),
-            queries=self._server.running(),
+            queries=self._server.asking(),
             requests=self._server.answered,
             p50_ms=_percentile(latencies, 0.50),
             p99_ms=_percentile(latencies, 0.99),

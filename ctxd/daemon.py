@@ -13,13 +13,14 @@ import os
 import pwd
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
 from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
+from ctxd.following import follow
 from ctxd.handlers import HANDLERS, Services
 from ctxd.instance import Instance, notify
 from ctxd.parse.fingerprint import fingerprint
@@ -35,7 +36,7 @@ from ctxd.watch.opening import open_watcher
 from ctxd.worktrees import Worktrees, rules_of
 from ctxprotocol.endpoint import log_path
 from ctxprotocol.errors import CtxError, DaemonUnreachable
-from ctxprotocol.messages import Answer, AnyRequest
+from ctxprotocol.messages import Answer, AnyRequest, Watch
 
 log = logging.getLogger("ctxd")
 
@@ -106,7 +107,7 @@ class _Daemon:
             maker=maker(settings),
         )
         self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, _home())
-        self._server = Server(self._handle, self._stop, log_path(instance.state_directory))
+        self._server = Server(self._handle, self._follow, self._stop, log_path(instance.state_directory))
         condition = Condition(instance, self._server, self._worktrees)
         self._services = Services(self._worktrees, config, condition, resolve, names())
 
@@ -133,6 +134,7 @@ class _Daemon:
     async def _end(self) -> None:
         self._server.stop_accepting()
         self._instance.unbind()
+        self._worktrees.machinery.feed.end()
         await self._server.close(self._grace_s)
         await self._worktrees.close()
         await self._worktrees.machinery.pool.close()
@@ -163,6 +165,9 @@ class _Daemon:
             if rules_of(config) != rules_of(before):
                 worktree.ask()
         self._errands = {task for task in self._errands if not task.done()}
+
+    def _follow(self, request: Watch) -> AsyncGenerator[str, None]:
+        return follow(self._services, request)
 
     async def _stop(self) -> None:
         """Become undiscoverable before the goodbye: whoever reads it may start a successor at once."""

@@ -10,14 +10,14 @@ import contextlib
 import difflib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import msgspec
 
 from ctxd import roots
 from ctxd.condition import Condition
 from ctxd.config import ConfigFile
-from ctxd.model import View
+from ctxd.model import ReferenceKind, SymbolKind, View
 from ctxd.render import administration
 from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets
 from ctxd.state import Outcome, RepoRow
@@ -40,6 +40,7 @@ from ctxprotocol.messages import (
     Forget,
     Init,
     InWorktree,
+    Languages,
     Outline,
     Query,
     Repos,
@@ -289,13 +290,18 @@ async def handle_repos(services: Services, request: Repos, _report: Report) -> A
     return administration.repos(tuple(rows), request)
 
 
+async def handle_languages(services: Services, _request: Languages, _report: Report) -> Answer:
+    """Name the languages that can be asked for."""
+    return Answer(out="".join(f"{name}\n" for name in services.languages))
+
+
 async def handle_daemon_status(services: Services, request: DaemonStatus, _report: Report) -> Answer:
     """Say how the daemon is."""
     return administration.daemon(services.condition.daemon(), request)
 
 
 def with_languages(services: Services, request: Narrowed) -> Narrowed:
-    """Return the request with its languages as canonical names. Raises UsageFailed for an unknown one."""
+    """Return the request with its languages as canonical names. Raises UsageFailed for an unknown one, or kind."""
     found: list[str] = []
     for name in request.languages:
         canonical = services.resolve(name)
@@ -304,7 +310,15 @@ def with_languages(services: Services, request: Narrowed) -> Narrowed:
             hint = f"did you mean {near[0]}?" if near else "ctx status shows the languages of this worktree"
             raise UsageFailed(f"no language is called {name}", hint)
         found.extend(canonical)
+    kinds = get_args(ReferenceKind if isinstance(request, Callers | Callees) else SymbolKind)
+    if request.kind and request.kind not in kinds:
+        near = difflib.get_close_matches(request.kind.lower(), kinds, 1)
+        raise UsageFailed(f"no kind is called {request.kind}", f"did you mean {near[0]}?" if near else _listed(kinds))
     return msgspec.structs.replace(request, languages=tuple(dict.fromkeys(found)))
+
+
+def _listed(kinds: tuple[str, ...]) -> str:
+    return f"kinds: {', '.join(sorted(kinds))}"
 
 
 HANDLERS: dict[type, Callable[[Services, Any, Report], Awaitable[Answer]]] = {
@@ -322,5 +336,6 @@ HANDLERS: dict[type, Callable[[Services, Any, Report], Awaitable[Answer]]] = {
     Update: handle_update,
     Forget: handle_forget,
     Repos: handle_repos,
+    Languages: handle_languages,
     DaemonStatus: handle_daemon_status,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Executor, Future
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ctxd.feed import Feed
 from ctxd.model import Batch, Listing
 from ctxd.parse.pool import Pool
 from ctxd.scan.rules import Rules
@@ -48,6 +50,7 @@ class Machinery(msgspec.Struct, frozen=True, eq=False):
     cache: Cache
     scan: Executor
     maker: str
+    feed: Feed = msgspec.field(default_factory=Feed)
 
 
 class Pipeline:
@@ -60,6 +63,7 @@ class Pipeline:
         self.generation = 0
         self.committed = 0
         self.index_path = ""
+        self.feed = machinery.feed
         self._machinery = machinery
         self._surveyor = Surveyor(root, machinery.scan, machinery.readers, rules)
         self._lock = asyncio.Lock()
@@ -70,6 +74,7 @@ class Pipeline:
         self._total = 0
         self._parsed = 0
         self._committed = 0
+        self._began_s = 0.0
 
     def use(self, machinery: Machinery) -> None:
         """Work with other machinery from the next step on."""
@@ -114,6 +119,7 @@ class Pipeline:
     async def process(self, batch: Batch, watch: Watch) -> None:
         """Bring the index to what the batch's paths are now; committed when it returns."""
         async with self._lock:
+            self._began_s = time.perf_counter()
             survey = await self._surveyor.survey(batch, self.index_path, self._paths, watch)
             await self._bring_up(survey, self.index_path, in_parts=not self.complete)
             if batch.reconcile and not self.complete:
@@ -126,6 +132,8 @@ class Pipeline:
         A rebuild that fails or is cancelled leaves no file.
         """
         async with self._rebuilding:
+            began_s = time.perf_counter()
+            self.feed.tell(self.root, "rebuilding")
             name = self._machinery.registry.next_index_file(self.root)
             path = self._machinery.registry.absolute(name)
             whole = Batch(reconcile=True)
@@ -142,6 +150,7 @@ class Pipeline:
                 if self.index_path != path:
                     await self._retire(path, remove_index)
             self.rebuilds += 1
+            self.feed.tell(self.root, "rebuilt", began_s=began_s)
 
     async def replace_damaged(self, path: str) -> bool:
         """Set the damaged file at `path` aside and begin anew; False when another request has done so already.
@@ -237,7 +246,16 @@ class Pipeline:
             self._note(changes)
             self.generation = applied.generation
         self.committed += applied.files
+        if path == self.index_path and self.feed.watched(self.root):
+            self._tell(changes, applied)
         return applied.missing
+
+    def _tell(self, changes: Sequence[Change], applied: Applied) -> None:
+        changed = {change.path for change in changes if isinstance(change, Put | Skip)} - set(applied.missing)
+        removed = {change.path for change in changes if isinstance(change, Remove)}
+        if changed or removed:
+            self.feed.committed(self.root, changed, removed, self._began_s, applied.generation)
+        self._began_s = time.perf_counter()
 
     def _advance(self, files: int) -> None:
         self._committed += files

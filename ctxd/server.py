@@ -7,13 +7,14 @@ up cancels it. A peer that stalls is cut, so that it costs one descriptor for ha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
 import socket
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, UnsafePlace, build, check_peer, version_key
 from ctxprotocol.errors import (
@@ -35,10 +36,12 @@ from ctxprotocol.messages import (
     Hello,
     Init,
     InWorktree,
+    Part,
     Progress,
     Request,
     Stop,
     Update,
+    Watch,
     Welcome,
 )
 
@@ -54,18 +57,26 @@ MAX_BACKLOG_BYTES = 4 << 20
 MAX_WAITING = 16
 # Requests without a time limit of their own (they wait for an index) may take this long once the end has begun.
 ENDLESS_GRACE_S = 2.0
+# The same for one who watches: what does not go out waits in the feed, which is bounded, too.
+WATCH_BACKLOG_BYTES = 64 << 10
 # Requests remembered for the latency figures of `ctx daemon status`.
 LATENCIES = 2_000
 
 Report = Callable[[Progress], None]
 Handle = Callable[[AnyRequest, Report], Awaitable[Answer]]
+Follow = Callable[[Watch], AsyncGenerator[str, None]]
 
 
 class Server:
-    """All connections of the daemon. `handle` answers a request; `stopped` is called when a client asks for the end."""
+    """All connections of the daemon.
 
-    def __init__(self, handle: Handle, on_stop: Callable[[], Awaitable[None]], log_path: str) -> None:
+    `handle` answers a request, `follow` yields what one who watches is told; `on_stop` is called when a client asks
+    for the end.
+    """
+
+    def __init__(self, handle: Handle, follow: Follow, on_stop: Callable[[], Awaitable[None]], log_path: str) -> None:
         self.handle = handle
+        self.follow = follow
         self.on_stop = on_stop
         self.log_path = log_path
         self.own = Welcome(protocol=PROTOCOL_VERSION, version=VERSION, build=build(), pid=os.getpid())
@@ -101,8 +112,12 @@ class Server:
             connection.cut()
 
     def running(self) -> int:
-        """Return how many requests are in work."""
+        """Return how many requests are in work, those who watch among them."""
         return sum(c.task is not None for c in self.connections)
+
+    def asking(self) -> int:
+        """Return how many requests wait for an answer."""
+        return sum(c.task is not None and not c.follows for c in self.connections)
 
 
 class Connection(asyncio.Protocol):
@@ -112,6 +127,7 @@ class Connection(asyncio.Protocol):
         self.server = server
         self.task: asyncio.Task[None] | None = None
         self.endless = False
+        self.follows = False
         self._decoder = FrameDecoder(MAX_REQUEST_BYTES)
         self._waiting: deque[bytes] = deque()
         self._hello: Hello | None = None
@@ -210,7 +226,7 @@ class Connection(asyncio.Protocol):
         self.task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self.task = None
+        self.task, self.follows = None, False
         if not task.cancelled() and task.exception() is not None:
             log.error("connection failed", exc_info=task.exception())
             self._transport.abort()
@@ -227,12 +243,16 @@ class Connection(asyncio.Protocol):
         reply = await self._reply(request)
         await self._write(reply)
         self.server.last_request = time.monotonic()
+        if isinstance(request, Watch):
+            return
         self.server.answered += 1
         self.server.latencies_ms.append((time.perf_counter() - began) * 1e3)
 
     async def _reply(self, request: AnyRequest) -> AnyReply:
         assert not isinstance(request, Stop)
         try:
+            if isinstance(request, Watch):
+                return await self._follow(request)
             async with asyncio.timeout(_limit_s(request)):
                 return await self.server.handle(request, self._report)
         except TimeoutError:
@@ -245,6 +265,16 @@ class Connection(asyncio.Protocol):
             log.exception("request %s failed: %r", name, type(request).__name__)
             self.server.last_error = f"unexpected failure {name}"
             return to_failure(Internal(f"unexpected failure {name}", f"the log has it: {self.server.log_path}"))
+
+    async def _follow(self, request: Watch) -> Answer:
+        """Send what happens until there is no more, as fast as the client takes it."""
+        self.follows = True
+        self._transport.set_write_buffer_limits(high=WATCH_BACKLOG_BYTES)
+        async with contextlib.aclosing(self.server.follow(request)) as lines:
+            async for line in lines:
+                self._transport.write(pack(Part(out=line)))
+                await self._writable.wait()
+        return Answer()
 
     def _report(self, progress: Progress) -> None:
         if self._writable.is_set():

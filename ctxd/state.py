@@ -117,6 +117,44 @@ class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     git_note: str = ""
 
 
+HappeningKind = Literal[
+    "attached",
+    "opened",
+    "committed",
+    "compared",
+    "lost",
+    "failed",
+    "rebuilding",
+    "rebuilt",
+    "damaged",
+    "freshness",
+    "missed",
+    "forgotten",
+]
+
+
+class Happening(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened in a worktree, as `ctx watch` tells it. `at_s` is the wall clock.
+
+    `committed`: a transaction, `took_ms` after its batch began or the transaction before it ended; `changed` and
+    `removed` name paths up to a limit, the counts say how many there were. `compared`: the whole tree was, and
+    `count` files differed. `missed`: a slow reader did not get `count` of these. `reason` is for people.
+    """
+
+    kind: HappeningKind
+    root: str
+    at_s: float
+    reason: str = ""
+    took_ms: float = 0.0
+    count: int = 0
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed_files: int = 0
+    removed_files: int = 0
+    generation: int = 0
+    freshness: Freshness = Freshness(fresh=True)
+
+
 class DaemonState(msgspec.Struct, frozen=True, kw_only=True):
     """What the loop knows of itself: answered without waiting for anything.
 

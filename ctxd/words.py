@@ -1,8 +1,8 @@
 """How text becomes words, the same way for what is indexed and for what is asked. Pure; any thread or process.
 
 A compound identifier is indexed as itself followed by its parts (`getUserById` -> getUserById get user by id), so that
-whole names, single words and the phrase of the parts all match. Runs of CJK text are followed by their bigrams, since
-the tokenizer would keep such a run as one word.
+whole names, single words and the phrase of the parts all match. Runs of CJK text are followed by their bigrams, and by
+what stands between them without a blank, since the tokenizer would keep all of it as one word.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ MAX_WORD = 80
 
 
 def parts(identifier: str) -> list[str]:
-    """Return the lower-case parts of an identifier: HTTPServerPool2 -> http, server, pool, 2."""
-    return [part.lower() for part in _PART.findall(identifier)]
+    """Return the lower-case parts of an identifier: HTTPServerPool2 -> http, server, pool, 2; prüfeGröße likewise."""
+    if identifier.isascii() or _CJK.search(identifier):
+        return [part.lower() for part in _PART.findall(identifier)]
+    # The pattern knows the case of ASCII letters only: it is put to a word of the same shape.
+    shape = "".join(char if char.isascii() else "A" if char.isupper() else "a" for char in identifier)
+    return [identifier[part.start() : part.end()].lower() for part in _PART.finditer(shape)]
 
 
 def bigrams(run: str) -> list[str]:
@@ -27,9 +31,18 @@ def bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
-def cjk_runs(text: str) -> list[str]:
-    """Return the runs of CJK characters in `text`, in order."""
-    return _CJK.findall(text)
+def pieces(word: str) -> list[str]:
+    """Return what a word with CJK text is found by, in order: bigrams of its runs, parts of what is between them.
+
+    Empty for a word without any.
+    """
+    runs = _CJK.findall(word)
+    if not runs:
+        return []
+    found = [parts(between) for between in _CJK.split(word)]
+    for at, run in enumerate(runs):
+        found[at] += bigrams(run)
+    return [piece for group in found for piece in group]
 
 
 class _Expansions(dict[str, str]):
@@ -50,8 +63,8 @@ def _expand_word(word: str) -> str:
     if word.isascii():
         if word.isalpha() and (word.islower() or word.isupper() or word[1:].islower()):
             return word
-    elif runs := cjk_runs(word):
-        return " ".join([word, *(pair for run in runs for pair in bigrams(run) if pair != word)])
+    elif found := pieces(word):
+        return " ".join([word, *(piece for piece in found if piece != word)])
     split = parts(word)
     if len(split) < 2 and (not split or split[0] == word.lower()):
         return word

@@ -49,6 +49,7 @@ class Worktree:
         self.last_error = ""
         self.lost_reason = ""
         self.last_batch = 0.0
+        self.told = Freshness(fresh=True)
         self._open_watcher = open_watcher
         self._identity = _identity(root)
         self._debouncer = Debouncer()
@@ -59,6 +60,7 @@ class Worktree:
         self._wake = asyncio.Event()
         self._hurried = False
         self._lost = False
+        self._closed = False
         self._not_before_ms = 0.0
         self.watcher = open_watcher(root)
         self._read_watcher()
@@ -131,10 +133,16 @@ class Worktree:
     def damaged(self, reason: str) -> None:
         """Note that the index file turned out to be broken."""
         log.error("%s: %s", self.root, reason)
+        self.pipeline.feed.tell(self.root, "damaged", reason)
         self.last_error = reason
 
     async def mend(self, path: str) -> None:
-        """Replace the damaged index file at `path`; the next barrier waits until the new one is filled."""
+        """Replace the damaged index file at `path`; the next barrier waits until the new one is filled.
+
+        Raises IndexUnusable for a worktree that was closed meanwhile: its file is another's, or rightly gone.
+        """
+        if self._closed:
+            raise IndexUnusable(f"{self.root} was closed meanwhile", "ask again")
         if await self.pipeline.replace_damaged(path):
             self.ask()
 
@@ -150,6 +158,7 @@ class Worktree:
 
     async def close(self) -> None:
         """Stop watching and working. What was not committed is found again by the next open."""
+        self._closed = True
         self._unread_watcher()
         working = {self._task, *self._rebuilds}
         for task in working:
@@ -181,6 +190,7 @@ class Worktree:
     def _take_in(self, event: FileEvent | Overflow) -> None:
         if isinstance(event, Overflow):
             log.warning("%s: events lost: %s", self.root, event.reason)
+            self.pipeline.feed.tell(self.root, "lost", event.reason)
             self.overflows += 1
             self._lost = True
             self.lost_reason = event.reason
@@ -214,6 +224,7 @@ class Worktree:
             await self._until_due()
             number = self._barrier.seen
             batch = self._debouncer.take()
+            began_s, before = time.perf_counter(), self.pipeline.committed
             try:
                 await self._process(batch)
             except (CtxError, OSError) as error:
@@ -226,6 +237,17 @@ class Worktree:
                 self.lost_reason = self.lost_reason if self._lost else ""
                 self.last_batch = time.time()
                 self._barrier.commit(number)
+                if batch.reconcile:
+                    count = self.pipeline.committed - before
+                    self.pipeline.feed.tell(self.root, "compared", began_s=began_s, count=count)
+            self._tell_standing()
+
+    def _tell_standing(self) -> None:
+        """Tell those who watch when this became fresh, or is so no more."""
+        now = self.standing()
+        if (now.fresh, now.reason) != (self.told.fresh, self.told.reason):
+            self.told = now
+            self.pipeline.feed.stands(self.root, now)
 
     async def _until_due(self) -> None:
         """Wait until the debouncer has a batch whose time has come, or which a request asks for."""
@@ -276,6 +298,7 @@ class Worktree:
         self.trouble = error.message if isinstance(error, CtxError) else f"{type(error).__name__}: {error}"
         self.last_error = self.trouble
         self._failures += 1
+        self.pipeline.feed.tell(self.root, "failed", self.trouble)
         self._not_before_ms = _now_ms() + RETRY_S * 1e3
         self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)
         self._barrier.release()

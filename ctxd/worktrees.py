@@ -63,11 +63,13 @@ class Worktrees:
         try:
             async with self._opening.setdefault(root, asyncio.Lock()):
                 worktree = self.open.get(root)
+                known = self.machinery.registry.get(root) is not None
                 if worktree is None or explicit:
                     identity = await self._in_scan(lambda: _identity(root))
                     await self.machinery.registry.attach(root, identity, explicit=explicit)
                 if worktree is None:
                     worktree = self.open[root] = await self._open(root)
+                    self.machinery.feed.tell(root, "opened" if known else "attached")
             self.open.move_to_end(root)
             with contextlib.suppress(IndexUnusable):  # a full disk must not keep a question from its answer
                 await self.machinery.registry.touch(root)
@@ -94,6 +96,8 @@ class Worktrees:
                 await worktree.close()
             path = self.machinery.registry.index_path(entry)
             await self.machinery.registry.forget(root)
+            self.machinery.feed.tell(root, "forgotten")
+            self.machinery.feed.end(root)
             if path:
                 await self._end_file(path)
                 await self._in_scan(lambda: remove_index(path))

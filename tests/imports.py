@@ -116,7 +116,16 @@ TABLE = (
     *(
         Row(
             module,
-            ("ctxd.survey", "ctxd.writes", "ctxd.scan", "ctxd.parse.pool", "ctxd.store", "ctxprotocol", *LEAVES),
+            (
+                "ctxd.survey",
+                "ctxd.writes",
+                "ctxd.feed",
+                "ctxd.scan",
+                "ctxd.parse.pool",
+                "ctxd.store",
+                "ctxprotocol",
+                *LEAVES,
+            ),
             "from a batch to committed rows, and no further",
             never=("ctxd.watch", "tree_sitter"),
         )
@@ -127,7 +136,7 @@ TABLE = (
             module,
             (
                 *("ctxd.worktree", "ctxd.watch", "ctxd.pipeline", "ctxd.survey", "ctxd.store", "ctxd.scan"),
-                *("ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES),
+                *("ctxd.feed", "ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES),
             ),
             "the state of each worktree; questions are not its business",
             never=("ctxd.search", *DATABASES),
@@ -141,6 +150,13 @@ TABLE = (
             *("ctxd.render", "ctxd.store.readers", "ctxd.store.snapshot", "ctxd.store.catalog", "ctxd.store.driver"),
             *("ctxprotocol", *LEAVES),
         ),
+        "a handler asks the rooms; it does not reach behind them",
+        never=DATABASES,
+    ),
+    Row("ctxd.feed", LEAVES, "those who report know nothing of those who watch", never=DATABASES),
+    Row(
+        "ctxd.following",
+        ("ctxd.handlers", "ctxd.feed", "ctxd.roots", "ctxd.render", "ctxprotocol", *LEAVES),
         "a handler asks the rooms; it does not reach behind them",
         never=DATABASES,
     ),

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,23 @@ def test_units_do_not_hide_what_is_indexed() -> None:
     lines = [line.split("=")[0] for line in text.splitlines() if "=" in line and not line.startswith("#")]
 
     assert not {"PrivateTmp", "ProtectHome", "ProtectSystem", "InaccessiblePaths", "PrivateMounts"} & set(lines)
+
+
+def test_the_wheel_holds_the_units(tmp_path: Path) -> None:
+    """`ctx daemon install` finds them in an installation as in a checkout."""
+    pytest.importorskip("hatchling")
+    code = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, check=True, capture_output=True, text=True, timeout=60
+    )
+
+    with zipfile.ZipFile(tmp_path / done.stdout.split()[-1]) as wheel:
+        names = {name for name in wheel.namelist() if "/packaging/" in name}
+    assert names == {
+        "ctxclient/packaging/launchd/local.ctxd.plist",
+        "ctxclient/packaging/systemd/ctxd.service",
+        "ctxclient/packaging/systemd/ctxd.socket",
+    }
 
 
 def test_only_what_is_imported_is_declared() -> None:

@@ -11,13 +11,15 @@ import click
 from ctxclient import launch, plain
 from ctxclient.cli import Subcommands
 from ctxclient.commands import options
+from ctxclient.commands.logs import logs
+from ctxclient.commands.service import install, uninstall
 from ctxprotocol import endpoint
 from ctxprotocol.messages import DaemonStatus, Welcome
 
 
-@click.group("daemon", cls=Subcommands, epilog=options.examples("ctx daemon status", "ctx daemon stop"))
+@click.group("daemon", cls=Subcommands, epilog=options.examples("ctx daemon status", "ctx daemon logs -f"))
 def daemon() -> None:
-    """Look at, start or stop the daemon. It starts by itself when it is needed."""
+    """Look at, start, stop or install the daemon. It starts by itself when it is needed."""
 
 
 @daemon.command("status", epilog=options.examples("ctx daemon status --json"))
@@ -48,6 +50,11 @@ def restart(as_json: bool, **_: Any) -> int:
     """Stop the daemon if one runs, and start it again."""
     launch.stop(_state())
     return _tell("running", launch.start(_state()), as_json)
+
+
+daemon.add_command(logs)
+daemon.add_command(install)
+daemon.add_command(uninstall)
 
 
 def _state() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import click
@@ -16,11 +17,11 @@ MARKS = {checks.OK: "ok", checks.NOTE: "note", checks.BAD: "FIX"}
 
 @click.command("doctor", epilog=options.examples("ctx doctor", "ctx doctor --json"))
 @options.common
-def doctor(as_json: bool, **_: Any) -> int:
+def doctor(as_json: bool, color: str, **_: Any) -> int:
     """Check the installation and say what to do; exit 1 if something needs doing."""
     found = checks.all_checks()
     code = 1 if any(check.state == checks.BAD for check in found) else 0
-    out = _as_json(found) if as_json else _as_text(found)
+    out = _as_json(found) if as_json else _as_text(found, plain.color(color, os.environ))
     return plain.deliver(out.encode("utf-8", "backslashreplace"), b"", code)
 
 
@@ -33,10 +34,12 @@ def _as_json(found: list[checks.Check]) -> str:
     return json.dumps({"schema": 1, "ok": good, "results": rows}, separators=(",", ":")) + "\n"
 
 
-def _as_text(found: list[checks.Check]) -> str:
+def _as_text(found: list[checks.Check], colored: bool) -> str:
+    bold, off = ("\x1b[1m", "\x1b[0m") if colored else ("", "")
     lines = []
     for check in found:
-        lines.append(f"{MARKS[check.state]:<5} {check.name:<10} {printable(check.detail)}")
+        line = f"{MARKS[check.state]:<5} {check.name:<10} {printable(check.detail)}"
+        lines.append(f"{bold}{line}{off}" if check.state == checks.BAD else line)
         if check.remedy:
             lines.append(f"      {'':<10} -> {printable(check.remedy)}")
     needed = sum(check.state == checks.BAD for check in found)

@@ -7,11 +7,17 @@ from typing import Any
 
 import click
 
-from ctxclient import plain
+from ctxclient import completing, plain
 from ctxclient.commands import options
 from ctxprotocol.messages import Callees, Callers, Deps
 
-kind = click.option("--type", "kind", metavar="KIND", help="Only this kind of reference: call, type, extends ...")
+kind = click.option(
+    "--type",
+    "kind",
+    metavar="KIND",
+    shell_complete=completing.kinds,
+    help="Only this kind of reference: call, type, extends ...",
+)
 
 
 @click.command(
@@ -51,7 +57,7 @@ def callees(name: str, **given: Any) -> int:
 
 
 @click.command("deps", epilog=options.examples("ctx deps src/pool.py", "ctx deps src/pool.py --reverse --depth 2"))
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=completing.files)
 @options.waits
 @options.limit("50")
 @options.languages

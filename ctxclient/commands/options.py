@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from ctxclient import plain
+from ctxclient import completing, plain
 from ctxclient.client import ask
 from ctxprotocol.errors import RootGone
 from ctxprotocol.messages import AnyRequest, InWorktree, Request
@@ -53,6 +53,10 @@ class Place(click.ParamType):  # type: ignore[type-arg]
         if not value:
             self.fail("an empty name is no directory.", param, ctx)
         return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> completing.Items:
+        """Let the shell complete it."""
+        return completing.directories(ctx, param, incomplete)
 
 
 def _all(*options: Callable[[Callback], Callback]) -> Callable[[Callback], Callback]:
@@ -106,11 +110,37 @@ def limit(default: str, envvar: str | None = None) -> Callable[[Callback], Callb
 
 
 languages = click.option(
-    "--lang", "--language", "languages", multiple=True, metavar="L", help="Only this language: ts, python, .go ..."
+    "--lang",
+    "--language",
+    "languages",
+    multiple=True,
+    metavar="L",
+    shell_complete=completing.languages,
+    help="Only this language: ts, python, .go ...",
 )
-paths = click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only paths that match.")
-excludes = click.option("--exclude", "excludes", multiple=True, metavar="GLOB", help="No paths that match.")
-kind = click.option("--type", "kind", metavar="KIND", help="Only this kind: function, class, method ...")
+paths = click.option(
+    "--path",
+    "paths",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=completing.files,
+    help="Only paths that match.",
+)
+excludes = click.option(
+    "--exclude",
+    "excludes",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=completing.files,
+    help="No paths that match.",
+)
+kind = click.option(
+    "--type",
+    "kind",
+    metavar="KIND",
+    shell_complete=completing.kinds,
+    help="Only this kind: function, class, method ...",
+)
 content = click.option(
     "--content", type=click.Choice(["code", "docs", "config", "all"]), default="all", help="Only this content (all)."
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ctxclient import completing
 from ctxclient.commands import options
 from ctxprotocol.messages import Chunk, Files, Outline, Status
 
@@ -29,7 +30,7 @@ class FileLine(click.ParamType):  # type: ignore[type-arg]
 
 
 @click.command("outline", epilog=options.examples("ctx outline src/pool.py"))
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=completing.files)
 @options.waits
 @options.limit("50")
 @options.languages
@@ -41,7 +42,7 @@ def outline(file: str, **given: Any) -> int:
 
 
 @click.command("chunk", epilog=options.examples("ctx chunk src/pool.py:12", "ctx chunk src/pool.py:12 --around 1"))
-@click.argument("place", metavar="FILE:LINE", type=FileLine())
+@click.argument("place", metavar="FILE:LINE", type=FileLine(), shell_complete=completing.files)
 @options.waits
 @click.option("--around", type=click.IntRange(0, 1000), metavar="N", help="Its neighbours on each side, too (0).")
 def chunk(place: tuple[str, int], **given: Any) -> int:

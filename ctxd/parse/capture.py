@@ -15,6 +15,8 @@ from ctxd.parse.grammar import Grammar
 MAX_RECEIVER = 60
 LONG_RECEIVER = "…"
 MAX_NAME = 200
+# Deeper nodes begin no match: every level of a sum of 20,000 terms waits for its children, which costs their square.
+MAX_DEPTH = 2000
 
 
 class Definition(msgspec.Struct):
@@ -103,7 +105,9 @@ def capture(grammar: Grammar, root: tree_sitter.Node, source: bytes, family: Fam
     """Run the query once and return what it matched."""
     found = Captured()
     uses, skips, plans = found.uses, found.skips, grammar.plans
-    for pattern, captures in tree_sitter.QueryCursor(grammar.query).matches(root):
+    cursor = tree_sitter.QueryCursor(grammar.query)
+    cursor.set_max_start_depth(MAX_DEPTH)
+    for pattern, captures in cursor.matches(root):
         plan = plans[pattern]
         role = plan.role
         if role == "reference":

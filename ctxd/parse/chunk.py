@@ -12,10 +12,12 @@ from ctxd.parse.extract import Extracted
 from ctxd.parse.languages import Language
 from ctxd.parse.lines import Lines
 from ctxd.parse.paragraphs import cut_lines
-from ctxd.parse.pieces import Cutter, Piece
+from ctxd.parse.pieces import GROUP_TOKENS, Cutter, Piece
 from ctxd.parse.surroundings import Surroundings
 
 # Text without structure is cut finer than a function may be long: its pieces are about more things.
+# Configuration of more tokens is data, whose rows are about one thing: half as many chunks will do.
+_DATA_TOKENS = 20_000
 _TEXT_SHARE, _CONFIG_SHARE = 0.8, 0.5
 
 
@@ -28,13 +30,15 @@ def cut(lines: Lines, extracted: Extracted, language: Language, max_tokens: int)
     if not lines.text:
         return ()
     sizes = [tokens.count(line) for line in lines.text]
+    is_config = language.content == "config"
     if extracted.blocks:
-        pieces = Cutter(lines.text, sizes, extracted.symbols, max_tokens).cut(extracted.blocks)
+        is_data = is_config and sum(sizes) > _DATA_TOKENS
+        group_tokens = max_tokens if is_data else GROUP_TOKENS
+        pieces = Cutter(lines.text, sizes, extracted.symbols, max_tokens, group_tokens).cut(extracted.blocks)
     else:
         pieces = _paragraphs(lines, sizes, language, max_tokens)
     surroundings = Surroundings(extracted.symbols, extracted.imports)
     starts = lines.byte_starts
-    is_config = language.content == "config"
     return tuple(
         Chunk(
             kind="config" if is_config and piece.kind == "gap" and not piece.owners else piece.kind,

@@ -16,7 +16,7 @@ from ctxd.parse.symbols import line_starts
 
 # Everything that can hold a bracket without opening one, the brackets, and the words between.
 _TOKEN = re.compile(
-    rb'"[^"\\]*(?:\\.[^"\\]*)*"|#?\[(?P<level>=*)\[.*?\](?P=level)\]|#[^\n]*|[()]|(?:[^\s()#"\\]|\\.)+', re.S
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"|#?\[(?P<level>=*)\[.*?(?:\](?P=level)\]|\Z)|#[^\n]*|[()]|(?:[^\s()#"\\]|\\.)+', re.S
 )
 _READ = re.compile(rb"\$\{([A-Z][A-Z0-9_]+)\}")
 # Commands that make something with a name, and its kind.
@@ -33,6 +33,9 @@ _MAKES = {
     "cmake_dependent_option": "constant",
 }
 _BLOCKS = {"function": "endfunction", "macro": "endmacro"}
+_ENDS = frozenset(_BLOCKS.values())
+# Functions in functions; a bound for files that never end one.
+_MAX_OPEN = 20
 _IMPORTS = frozenset({"include", "find_package", "add_subdirectory", "pkg_check_modules"})
 # Commands whose further arguments are targets.
 _LINKS = frozenset({"target_link_libraries", "add_dependencies", "target_sources"})
@@ -69,7 +72,7 @@ def read(source: bytes, _inner: Inner) -> Extracted:
     seen: set[str] = set()
     for command in _commands(source, line_starts(lines)):
         name, arguments = command.name, command.arguments
-        for place in range(len(waiting) - 1, -1, -1):
+        for place in range(len(waiting) - 1, -1, -1) if name in _ENDS else ():
             if waiting[place][0] == name:
                 waiting[place][1].end_row = command.end_row
                 del waiting[place:]
@@ -80,7 +83,7 @@ def read(source: bytes, _inner: Inner) -> Extracted:
                 entry.kind = ""
             seen.add(entry.name)
         entries.append(entry)
-        if name in _BLOCKS and entry.kind:
+        if name in _BLOCKS and entry.kind and len(waiting) < _MAX_OPEN:
             waiting.append((_BLOCKS[name], entry))
         if name in _IMPORTS and arguments:
             imports.append(Import(arguments[0], command.row + 1))

@@ -15,8 +15,9 @@ Blocks are the file's structure for whoever cuts it into chunks. They form a for
 * `statement`: any other statement, clause or element that begins on a line of its own. Given at the top level and
   inside every node of more than LONG_BYTES bytes, so that a body too long for one chunk can be cut between them.
   `symbol` is -1.
-* `section`: a Markdown section from its heading to the line before the next heading of its own or a higher level;
-  `symbol` is its index. Children are subsections, and in long ones paragraphs and fenced blocks as `statement`.
+* `section`: a document's section from its heading to the line before the next heading of its own or a higher level,
+  or a section of configuration; `symbol` is its index. Children are subsections and keys, and in long ones paragraphs
+  and fenced blocks as `statement`.
 
 So: a block that fits is one chunk; else cut it into its children, the gap before a child going to that child, and the
 first gap (up to the first child) being the header. Depth is at most MAX_DEPTH.

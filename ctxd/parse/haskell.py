@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.families import Family
-from ctxd.parse.recovery import inside, text_definition
+from ctxd.parse.recovery import inside, text_definition, trimmed_end
 
 if TYPE_CHECKING:
     from ctxd.parse.capture import Captured, Definition
@@ -28,11 +28,7 @@ _SIGNED = re.compile(rb"^(?P<name>[a-z_][\w']*|\([^\s()\w]+\))(?:\s*,\s*[a-z_][\
 _TYPED = re.compile(
     rb"^(?P<kind>data|newtype|type|class)(?: +family)? +(?:[^=\n]*?=> *)?(?P<name>[A-Z][\w']*)", re.MULTILINE
 )
-# The branch that the grammar hides: it reads `#else ... #endif` as one directive.
-_BRANCH = re.compile(rb"^#[ \t]*(?:else|elif)\b.*?(?=^#[ \t]*endif)", re.MULTILINE | re.DOTALL)
-# A line and those that are indented, blank, or go on with the name; a line and those that are indented.
-_REACH = rb"(?:[^\n]*\n(?=[ \t)}\]\r\n]|%b(?![\w'])))*+[^\n]*"
-_INDENTED = re.compile(rb"(?:[^\n]*\n(?=[ \t]))*+[^\n]*")
+_BRANCH = re.compile(rb"^#[ \t]*(?:(?P<else>else|elif)|endif)\b", re.MULTILINE)
 _KINDS = {b"data": "struct", b"newtype": "struct", b"type": "type", b"class": "class"}
 _SIGNATURE = re.compile(rb"[)`]?\s*(?:,|::)")
 _NO_PATTERNS = re.compile(rb"[)`]?\s*[=|]")
@@ -44,6 +40,9 @@ _PRELUDE = frozenset(
     pure otherwise""".split()  # noqa: SIM905
 )
 _PRAGMA = re.compile(rb"\{-#.*?#-\}", re.DOTALL)
+# Literate files: what is no code.
+_PROSE = re.compile(rb"(?:\A|\\end\{code\}).*?(?:\\begin\{code\}|\Z)", re.DOTALL)
+_BLANK = bytes(byte if byte in b"\n\r" else 32 for byte in range(256))
 _MAX_NAME = 80
 
 
@@ -67,9 +66,8 @@ class Haskell(Family):
         return definition.exported
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        _read_heads(found, source, starts, _SIGNED, 0, len(source))
-        for branch in _BRANCH.finditer(source):
-            _read_heads(found, source, starts, _TYPED, branch.start(), branch.end())
+        _read_heads(found, source, starts, _SIGNED.finditer(source))
+        _read_heads(found, source, starts, _branches(source))
         owned = _join(found, source)
         _name_constructors(found, owned)
         _export(found, source, owned)
@@ -85,33 +83,67 @@ class Haskell(Family):
     def prose(self, comment: bytes) -> bytes:
         return _PRAGMA.sub(b"", comment)
 
+    def mute(self, source: bytes) -> bytes:
+        if b"\\begin{code}" in source:
+            return _PROSE.sub(lambda prose: prose.group().translate(_BLANK), source)
+        if source.startswith(b">") or b"\n\n>" in source:
+            lines = source.split(b"\n")
+            return b"\n".join(b" " + line[1:] if line[:1] == b">" else line.translate(_BLANK) for line in lines)
+        return source
+
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        _read_heads(found, source, starts, _TYPED, 0, len(source))
+        _read_heads(found, source, starts, _TYPED.finditer(source))
 
 
-def _read_heads(
-    found: Captured, source: bytes, starts: Sequence[int], heads: re.Pattern[bytes], begin: int, end: int
-) -> None:
+def _read_heads(found: Captured, source: bytes, starts: Sequence[int], heads: Iterable[re.Match[bytes]]) -> None:
     """Add the declarations in the first column that the tree does not know, and end what it lets run across them."""
     skips = sorted(found.skips)
-    for head in heads.finditer(source, begin, end):
+    added: list[int] = []
+    for head in heads:
         at = head.start("name")
-        if at in found.definitions:
+        if at in found.definitions or inside(skips, at):
             continue
-        if inside(skips, at):
-            continue
-        name = head.group("name")
-        following = re.compile(_REACH % re.escape(name)).match(source, head.end())
-        stop = len(source[: following.end()].rstrip()) if following else head.end()
-        kind = _KINDS[head.group("kind")] if heads is _TYPED else "function"
-        signature = _INDENTED.match(source, head.end())
-        body = signature.end() if signature and heads is _SIGNED else -1
-        made = found.definitions[at] = text_definition(kind, head, starts, body, stop)
+        kind = _KINDS[head["kind"]] if "kind" in head.groupdict() else "function"
+        body = _reach(source, head.end(), b"") if kind == "function" else -1
+        end = trimmed_end(source, head.start(), _reach(source, head.end(), head["name"]))
+        made = found.definitions[at] = text_definition(kind, head, starts, body, end)
         made.name = made.name.strip("()")
-        above = _end_above(source, starts, head.start())
-        for other in found.definitions.values():
-            if other.start < head.start() < other.end and other.kind != "module":
-                other.end, other.end_row = above, bisect_right(starts, above) - 1
+        added.append(head.start())
+    added.sort()
+    for other in found.definitions.values() if added else ():
+        following = bisect_right(added, other.start)
+        if following < len(added) and added[following] < other.end and other.kind != "module":
+            other.end = _end_above(source, starts, added[following])
+            other.end_row = bisect_right(starts, other.end) - 1
+
+
+def _reach(source: bytes, at: int, name: bytes) -> int:
+    """Return the end of the line at `at` and of those that go on with it: indented ones, and with a name its own."""
+    end = source.find(b"\n", at)
+    while end != -1 and _goes_on(source, end + 1, name):
+        end = source.find(b"\n", end + 1)
+    return end if end != -1 else len(source)
+
+
+def _goes_on(source: bytes, at: int, name: bytes) -> bool:
+    begins = source[at : at + 1]
+    if begins in (b" ", b"\t"):
+        return True
+    if not name or not begins:
+        return False
+    after = source[at + len(name) : at + len(name) + 1]
+    return begins in (b"\r", b"\n", b")", b"}", b"]") or (
+        source.startswith(name, at) and not (after.isalnum() or after in (b"_", b"'"))
+    )
+
+
+def _branches(source: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield the types that begin in a branch that the grammar hides: it reads `#else ... #endif` as one directive."""
+    begin = -1
+    for directive in _BRANCH.finditer(source):
+        if begin != -1:
+            yield from _TYPED.finditer(source, begin, directive.start())
+        begin = directive.end() if directive["else"] else -1
 
 
 def _end_above(source: bytes, starts: Sequence[int], at: int) -> int:

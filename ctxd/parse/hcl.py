@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -15,8 +15,7 @@ from ctxd.parse.symbols import line_starts
 
 # Strings may hold templates with strings inside: quotes stay even and brackets balanced all the same.
 _TOKEN = re.compile(
-    rb'"(?:[^"\\\n]|\\.)*"|<<[-~]?(?P<word>[A-Za-z_]\w*)[^\n]*\n(?s:.*?)\n[ \t]*(?P=word)\b|#[^\n]*|//[^\n]*'
-    rb"|/\*(?s:.*?)\*/|[{}\[\]()]"
+    rb'"(?:[^"\\\n]|\\.)*"|<<[-~]?(?P<word>[A-Za-z_]\w*)[^\n]*|#[^\n]*|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|[{}\[\]()]'
 )
 _HEAD = re.compile(rb'[ \t]*([A-Za-z_][\w-]*)((?:[ \t]+(?:"[^"\n]*"|[A-Za-z_][\w-]*))*)[ \t]*\{')
 _LABEL = re.compile(rb'"([^"\n]*)"|([A-Za-z_][\w-]*)')
@@ -69,25 +68,41 @@ def _depths(source: bytes, starts: Sequence[int], count: int) -> list[int]:
     """Return how many brackets are open at the beginning of each row; -1 inside comments and here-documents."""
     depths = [0] * (count + 1)
     depth = at = 0
-    for token in _TOKEN.finditer(source):
-        text = token.group()
+    for start, end in _tokens(source):
+        text = source[start:end]
         change = (text in b"{[(") - (text in b"}])")
-        row = bisect_right(starts, token.start()) - 1
+        row = bisect_right(starts, start) - 1
         while at < row:
             at += 1
             depths[at] = depth
         if len(text) > 1:
-            while at < bisect_right(starts, token.end() - 1, row) - 1:
+            while at < bisect_right(starts, end - 1, row) - 1:
                 at += 1
                 depths[at] = -1
         depth = max(0, depth + change)
-        if row and text == b"}" and source[starts[row] : token.start() + 1] == b"}":
+        if row and text == b"}" and source[starts[row] : end] == b"}":
             # Whatever went wrong above, a bracket in the first column closes a block of the first level.
             depth = 0
     while at < count:
         at += 1
         depths[at] = depth
     return depths
+
+
+def _tokens(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the bytes of strings, comments, here-documents and brackets."""
+    at = 0
+    endless: set[bytes] = set()
+    while token := _TOKEN.search(source, at):
+        at, word = token.end(), token["word"]
+        if word and word not in endless:
+            closing = re.compile(rb"\n[ \t]*" + word + rb"\b").search(source, at)
+            if closing:
+                at = closing.end()
+            else:
+                # None follows any later one either.
+                endless.add(word)
+        yield token.start(), at
 
 
 def _level(lines: Sequence[bytes], depths: Sequence[int], first: int, last: int, depth: int) -> list[_Block]:

@@ -16,10 +16,17 @@ from ctxd.parse.outline import Entry, comment_above, comment_text, line_text, ou
 from ctxd.parse.symbols import line_starts
 
 _TOKEN = re.compile(
-    rb'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'|[{}\[\],:]|//[^\n]*|/\*.*?\*/|[^\s{}\[\],:"\'/]+', re.S
+    rb'"[^"\\]*(?:\\.[^"\\]*)*"|\'[^\'\\\n]*(?:\\.[^\'\\\n]*)*\'|[{}\[\],:]|//[^\n]*|/\*.*?(?:\*/|\Z)|[^\s{}\[\],:"\'/]+',
+    re.S,
 )
 # Keys of the first two levels are names; items of so many levels are places to cut.
 _NAMED_DEPTH, _CUT_DEPTH = 2, 5
+
+
+# From this size on, a file of numbers is a table that nobody searches for words.
+_TABLE_BYTES = 20_000
+_MAX_LINE = 400
+_NUMBERS = re.compile(rb"[\s\d.,eE+\-\[\]]*\d[\s\d.,eE+\-\[\]]*$")
 
 
 class Item(msgspec.Struct):
@@ -102,7 +109,8 @@ def read(source: bytes, _inner: Inner) -> Extracted:
     """Return the keys of the two outer levels, and where long values may be cut."""
     lines = source.split(b"\n")
     starts = line_starts(lines)
-    entries: list[Entry] = []
+    made: list[tuple[int, Entry]] = []
+    inner: list[Entry] = []
     for item in items(source):
         row = bisect_right(starts, item.start) - 1
         end_row = bisect_right(starts, max(item.end - 1, item.start), row) - 1
@@ -110,7 +118,28 @@ def read(source: bytes, _inner: Inner) -> Extracted:
             first = comment_above(lines, row, (b"//",))
             doc = comment_text(lines, first, row) if first < row else ""
             signature = line_text(source[item.start : min(item.end, starts[row + 1])])
-            entries.append(Entry("key", text_of(item.key), row, end_row, first, signature, doc))
+            entry = Entry("key", text_of(item.key), row, end_row, first, signature, doc)
+            made.append((item.start, entry))
+            if item.depth == _NAMED_DEPTH:
+                inner.append(entry)
+            else:
+                # Said, since of several keys on one line none lies around another.
+                for below in inner:
+                    below.owner = entry.name
+                inner = []
         elif not source[starts[row] : item.start].strip():
-            entries.append(Entry("", "", row, end_row))
-    return outline(lines, entries)
+            made.append((item.start, Entry("", "", row, end_row)))
+    made.sort(key=lambda entry: entry[0])
+    return msgspec.structs.replace(outline(lines, [entry for _, entry in made]), plain=_plain(source, lines))
+
+
+def _plain(source: bytes, lines: list[bytes]) -> tuple[str, ...]:
+    """Return the lines without those that hold nothing but numbers, when these are most of a large file."""
+    if len(source) < _TABLE_BYTES:
+        return ()
+    numbers = [_NUMBERS.match(line[:_MAX_LINE]) is not None for line in lines]
+    if 2 * sum(numbers) < len(lines):
+        return ()
+    return tuple(
+        "" if skipped else line.decode("utf-8", "replace") for line, skipped in zip(lines, numbers, strict=True)
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -32,6 +33,7 @@ class _State(msgspec.Struct):
     """What has been read so far; `recipe` are the targets whose recipe may still go on."""
 
     lines: Sequence[bytes]
+    ends: list[int]  # rows of `endef`
     entries: list[Entry] = []
     mentions: list[Mention] = []
     imports: list[Import] = []
@@ -41,8 +43,8 @@ class _State(msgspec.Struct):
 
 def read(source: bytes, _inner: Inner) -> Extracted:
     """Return targets, variables and macros; prerequisites and called macros are references."""
-    state = _State([line.rstrip(b"\r") for line in source.split(b"\n")])
-    lines = state.lines
+    lines = [line.rstrip(b"\r") for line in source.split(b"\n")]
+    state = _State(lines, [row for row, line in enumerate(lines) if line.lstrip().startswith(b"endef")])
     row = 0
     while row < len(lines):
         line = lines[row][:_MAX_LINE]
@@ -62,12 +64,12 @@ def read(source: bytes, _inner: Inner) -> Extracted:
 
 def _statement(state: _State, row: int, end: int, line: bytes) -> int:
     """Read what begins at `row` and is continued to `end`; return its last row."""
-    lines = state.lines
     stripped = line.lstrip()
     if stripped.startswith(_CONDITIONAL) and not state.recipe:
         return end
     if found := _DEFINE.match(line):
-        end = next((r for r in range(row + 1, len(lines)) if lines[r].strip().startswith(b"endef")), row)
+        place = bisect_right(state.ends, row)
+        end = state.ends[place] if place < len(state.ends) else row
         _add(state, "macro", found[1], row, end)
         state.recipe = []
     elif (found := _INCLUDE.match(line)) and not stripped.startswith(b"include:"):

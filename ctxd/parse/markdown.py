@@ -55,7 +55,7 @@ class _Reader(Sheet):
             self.end(row - 1)
             self.heading(len(atx.group(1)), atx.group(2), row)
             return True
-        if self.begun == row - 1 and (under := _SETEXT.match(line)):
+        if self.begun != -1 and self.begun == row - 1 and (under := _SETEXT.match(line)):
             above = self.lines[row - 1]
             if _NOT_A_TITLE.match(above):
                 return False

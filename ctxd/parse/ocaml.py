@@ -17,9 +17,10 @@ _NO_NAMES = re.compile(r"[({\[\"]|_$")
 _PRIVATE = re.compile(rb"\bprivate\b")
 _ATTRIBUTES = re.compile(rb"(?:\s*\[@@(?:[^\[\]]|\[[^\[\]]*\])*\])+")
 # Directly below or on the last line; what a blank line or the end of its module follows is not about the next.
+_DOC = rb"\(\*\*(?!\*)(?>(?!\*\)).){0,4000}\*\)"
 _BELOW = re.compile(
-    rb"(?:[ \t]*(?P<beside>\(\*\*(?!\*).*?\*\))[ \t]*(?=\r?\n|\Z))"
-    rb"|(?:[ \t]*\r?\n[ \t]*(?P<below>\(\*\*(?!\*).*?\*\))[ \t]*(?=\r?\n[ \t]*(?:\r?\n|end\b|\Z)|\Z))",
+    rb"(?:[ \t]*(?P<beside>" + _DOC + rb")[ \t]*(?=\r?\n|\Z))"
+    rb"|(?:[ \t]*\r?\n[ \t]*(?P<below>" + _DOC + rb")[ \t]*(?=\r?\n[ \t]*(?:\r?\n|end\b|\Z)|\Z))",
     re.DOTALL,
 )
 _HEAD = re.compile(

@@ -7,6 +7,7 @@ end between statements. Blank lines belong to what they follow, comments to what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -20,6 +21,7 @@ from ctxd.parse.paragraphs import cut_lines
 GROUP_TOKENS, PAUSE_TOKENS = 250, 120
 # A definition of one line, or of values only, is grouped up to this size.
 _TINY_TOKENS = 60
+_WORD = re.compile(r"\w")
 _VALUES = frozenset({"constant", "variable", "field", "key", "environment", "macro", "type"})
 # A body is cut into parts of equal size; a type or a file into what belongs together.
 _BODIES = frozenset({"function", "method", "test", "route", "constant", "variable", "macro", "section"})
@@ -55,8 +57,16 @@ class _Atom(msgspec.Struct, frozen=True):
 class Cutter:
     """One file's cut. `sizes[n - 1]` is the number of tokens of line n."""
 
-    def __init__(self, lines: Sequence[str], sizes: Sequence[int], symbols: Sequence[Symbol], max_tokens: int) -> None:
+    def __init__(
+        self,
+        lines: Sequence[str],
+        sizes: Sequence[int],
+        symbols: Sequence[Symbol],
+        max_tokens: int,
+        group_tokens: int = GROUP_TOKENS,
+    ) -> None:
         self._lines = lines
+        self._group = min(group_tokens, max_tokens)
         self._symbols = symbols
         self._max = max_tokens
         self._sizes = sizes
@@ -98,8 +108,8 @@ class Cutter:
             if starts:
                 # Blank lines at the top of a gap belong to what they follow.
                 start = blank
-            elif blank == start:
-                # At the top of a file they follow nothing.
+            elif not any(map(_WORD.search, self._lines[floor - 1 : start - 1])):
+                # At the top of a file they follow nothing, and neither does a bracket that only opens it.
                 start = floor
             starts.append(start)
             floor = node.block.line_end + 1
@@ -170,12 +180,12 @@ class Cutter:
         is_body = owner >= 0 and self._symbols[owner].kind in _BODIES
         total = self._tokens(run[0].line_start, run[-1].line_end)
         parts = -(-total // self._max)
-        target = total / parts if is_body else GROUP_TOKENS
+        target = total / parts
         group: list[_Atom] = []
         size = 0
         for atom in run:
             more = self._tokens(atom.line_start, atom.line_end)
-            limit = self._max if is_body else min(GROUP_TOKENS, self._max)
+            limit = self._max if is_body else self._group
             full = size + more > limit or (is_body and size + more / 2 > target)
             pause = not is_body and size >= PAUSE_TOKENS and not self._lines[atom.line_start - 2].strip()
             if group and (full or pause):

@@ -41,6 +41,11 @@ def text_definition(kind: str, head: re.Match[bytes], starts: Sequence[int], bod
     )
 
 
+def trimmed_end(source: bytes, begin: int, end: int) -> int:
+    """Return the end of a text without the space at its end."""
+    return begin + len(source[begin:end].rstrip())
+
+
 def end_of(source: bytes, body: int) -> int:
     """Return the end of a body that begins at `body`: its line when it closes there, else the next `}` in column 0."""
     line_end = source.find(b"\n", body)
@@ -108,7 +113,7 @@ def by_column(
         following = _WORD_IN_COLUMN.search(source, line_end, line_end + _MAX_BODY)
         limit = following.start() if following else line_end
         blank = source.rfind(b"\n\n", line_end, limit)
-        end = len(source[: blank if blank != -1 else limit].rstrip())
+        end = trimmed_end(source, head.start(), blank if blank != -1 else limit)
         body = line_end if kinds[head.group("kind")] not in VALUES else -1
         found.definitions[at] = text_definition(kinds[head.group("kind")], head, starts, body, end)
         found.uses.pop(at, None)

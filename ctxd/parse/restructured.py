@@ -29,6 +29,8 @@ _NAME = re.compile(r"([\w$.:~*-]*[\w$])(?=\s*(?:\(|\[|=|<|$))")
 _OPTION = re.compile(r"[^\s,=<\[]+")
 _PLAIN_WORDS = frozenset({"module", "envvar", "setting", "confval", "templatetag", "templatefilter", "fieldlookup"})
 _ROLES = re.compile(r":[\w:.+-]+:`~?([^`<]*)(?:<[^>`]*>)?`|``|`([^`<]*?)\s*(?:<[^>`]*>)?`__?|\*\*|\*")
+# A directive has no more lines before its text.
+_MAX_SIGNATURES = 60
 # Below every level of titles: at most so many styles are told apart.
 _DEEPEST = 20
 
@@ -117,7 +119,8 @@ class _Reader(Sheet):
         if not name:
             return
         self.end(row - 1, is_text=self._is_text())
-        text_row = next((r for r in range(row + 1, len(self.lines)) if not self.lines[r].strip()), len(self.lines))
+        rows = range(row + 1, min(row + _MAX_SIGNATURES, len(self.lines)))
+        text_row = next((r for r in rows if not self.lines[r].strip()), row + 1)
         made = self.heading(_DEEPEST + 1 + len(self._around), name, row, text_row=text_row)
         made.title, made.owner = name, owner
         made.signature = " ".join(line.split())

@@ -6,7 +6,7 @@ The scripts are read as one program that has nothing on the lines around them, s
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -18,8 +18,11 @@ from ctxd.parse.outline import Mention, cuts_by_indentation, references_of
 from ctxd.parse.structure import Block, nest
 from ctxd.parse.symbols import line_starts
 
+# Bounded, since a file of unclosed tags would cost its length squared.
 _TAG = re.compile(
-    rb"<!--.*?-->|<script(?P<attributes>(?:\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)?)>(?P<code>.*?)(?P<close></script\s*>|\Z)",
+    rb"<!--.*?(?:-->|\Z)"
+    rb"|<script(?P<attributes>(?:\s(?:[^>\"']|\"[^\"]{0,400}\"|'[^']{0,400}'){0,400})?)>"
+    rb"(?P<code>.*?)(?P<close></script\s*>|\Z)",
     re.I | re.S,
 )
 _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n(?P<code>.*?\n)(?P<close>---[ \t]*\r?\n)", re.S)
@@ -29,6 +32,8 @@ _JSX = frozenset({b"jsx", b"tsx", b"text/babel", b"text/jsx"})
 _PLAIN = frozenset(
     {b"js", b"javascript", b"module", b"text/javascript", b"application/javascript", b"text/ecmascript", b"text/jsx"}
 )
+# Blank lines between a script's tag and its first statement.
+_MAX_PAUSE = 10
 _CLOSING = re.compile(rb"\s*</script\s*>\s*$", re.I)
 # What Svelte writes for a value that follows others.
 _REACTIVE = re.compile(rb"^([ \t]*)\$:[ \t]+(?=[A-Za-z_$][\w$]*[ \t]*=[^=])", re.M)
@@ -61,7 +66,7 @@ def read(source: bytes, inner: Inner) -> Extracted:
         found = _renamed(found, name[1].decode(), source.count(b"\n", 0, name.start(1)) + 1)
     regions = list(_regions(lines, scripts, starts))
     mentions: list[Mention] = []
-    blocks = list(found.blocks)
+    blocks = _with_tags(found.blocks, scripts, lines, starts)
     for first, last in regions:
         blocks.append(Block("statement", -1, first + 1, last + 1, 0))
         blocks += [
@@ -117,6 +122,23 @@ def _program(source: bytes, scripts: Sequence[_Script], starts: Sequence[int], i
         return inner(named(language), b"".join(text))
     except ExtractFailed:
         return Extracted()
+
+
+def _with_tags(
+    blocks: Sequence[Block], scripts: Sequence[_Script], lines: Sequence[bytes], starts: Sequence[int]
+) -> list[Block]:
+    """Return the blocks, those that follow a script's tag directly with the tag: it is no chunk by itself."""
+    tags = [bisect_right(starts, script.outer_start) for script in scripts]
+    made: list[Block] = []
+    for block in blocks:
+        start = block.line_start
+        place = bisect_left(tags, start) - 1
+        if place >= 0 and not block.depth and block.kind in ("imports", "statement"):
+            tag = tags[place]
+            if start - tag < _MAX_PAUSE and not b"".join(lines[tag : start - 1]).strip():
+                start = tag
+        made.append(Block(block.kind, block.symbol, start, block.line_end, block.depth))
+    return made
 
 
 def _renamed(found: Extracted, name: str, line: int) -> Extracted:

@@ -14,6 +14,7 @@ from ctxd.parse import sqlwords as words
 from ctxd.parse.extracted import Extracted, Inner
 from ctxd.parse.families import Family
 from ctxd.parse.outline import Entry, Mention, cuts_by_indentation, outline
+from ctxd.parse.recovery import trimmed_end
 from ctxd.parse.sqltext import Masked, mask, statements
 from ctxd.parse.symbols import line_starts
 
@@ -61,7 +62,7 @@ class _Reader:
                 self.entries.append(Entry("", "", first, last))
             for place, head in enumerate(found):
                 stop = found[place + 1].start() if place + 1 < len(found) else end
-                self.define(head, len(flat[:stop].rstrip()) if stop != end else end)
+                self.define(head, trimmed_end(flat, head.start(), stop))
             for column in added:
                 self.add_column(column, end)
             if last > first:
@@ -124,7 +125,7 @@ class _Reader:
             doc = doc or (comments.paragraph(b"\n".join(self.lines[first:row])) if first < row else "")
             doc = doc or (_text(beside[1]) if beside else "")
             text = " ".join(_text(self.source[at:stop]).split())
-            end_row = self.row(max(at, start + len(flat[start:stop].rstrip()) - 1))
+            end_row = self.row(max(at, trimmed_end(flat, start, stop) - 1))
             self.entries.append(Entry("field", name.strip('"`[]'), row, end_row, first, text, doc, table))
 
     def values(self, enum: str, begin: int, end: int) -> None:
@@ -163,10 +164,11 @@ class _Reader:
     def read_queries(self) -> None:
         """Add the queries that a comment names for a code generator: `-- name: GetUser :one`."""
         flat = self.masked.flat
+        whole = len(flat.rstrip())
         for query in words.QUERY.finditer(self.source):
             close = flat.find(b";", query.end())
             row = self.row(query.start())
-            last = self.row(close if close != -1 else len(flat.rstrip()))
+            last = self.row(close if close != -1 else whole)
             self.entries.append(Entry("function", _text(query["name"]), row, max(row, last), -1, _text(query[0])))
 
     def read_uses(self) -> None:

@@ -67,12 +67,12 @@ class R(Family):
 
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         tagged = {match.end() for match in _EXPORT.finditer(source)}
-        hidden = [(mark.start, mark.end) for mark in found.marks]
+        hidden = sorted((mark.start, mark.end) for mark in found.marks)
         for one in found.definitions.values():
             if source.startswith(b"\n", one.start - 1) or one.start == 0:
                 one.exported = one.start in tagged if tagged else not one.name.startswith(".")
             else:  # a member
-                one.exported = not any(start < one.start < end for start, end in hidden)
+                one.exported = not inside(hidden, one.start)
             if one.body == -1 and one.kind in ("function", "method"):
                 one.body = _after_parameters(source, one.name_start, one.end)
         found.uses = {

@@ -22,6 +22,8 @@ _KEY = re.compile(
 )
 # What may stand between a key and the block below it: anchors, tags, comments.
 _OPEN = re.compile(rb"(?:[&!]\S*[ \t]*)*(?:#.*)?$")
+# What a chart fills in is no part of a name.
+_TEMPLATE = re.compile(r"\{\{.*?\}\}")
 _MARKS = (b"#",)
 # Longer lines are data; a bound for the time that matching takes.
 _MAX_LINE = 400
@@ -148,8 +150,9 @@ def _object(lines: list[bytes], outer: list[_Line], last: int) -> Entry:
         if line.key == "metadata":
             for below in _level(lines, line.row + 1, end):
                 if below.key in ("name", "generateName") and below.value:
-                    made.name, made.row = _unquoted(below.value), below.row
-                    made.signature = f"kind: {kind}, name: {made.name}"
+                    name = _unquoted(below.value)
+                    made.name = _TEMPLATE.sub("", name).strip("-_. ") or kind
+                    made.row, made.signature = below.row, f"kind: {kind}, name: {name}"
                     return made
     return made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ctxd.render import escape, json, status, text
-from ctxd.render.style import count, duration, milliseconds, size
+from ctxd.render.style import PLAIN, Style, count, duration, milliseconds, size
 from ctxd.state import DaemonState, WorktreeState
 
 
@@ -50,13 +50,13 @@ class DaemonReply(msgspec.Struct, frozen=True, kw_only=True):
     worktrees: list[WorktreeResult]
 
 
-def daemon_text(state: DaemonState) -> str:
+def daemon_text(state: DaemonState, style: Style = PLAIN) -> str:
     """Return the text for people."""
     progress = escape.line(state.last_progress) or "none yet"
     if state.last_progress_s >= 0:
         progress += f" ({duration(state.last_progress_s)} ago)"
     lines = [
-        f"ctxd {escape.line(state.version)} · pid {state.pid} · up {duration(state.uptime_s)}",
+        style.bold(f"ctxd {escape.line(state.version)} · pid {state.pid} · up {duration(state.uptime_s)}"),
         f"socket: {_own(state.socket)}",
         f"state: {_own(state.state_dir)}",
         f"log: {_own(state.log)}" if state.log else "",
@@ -68,7 +68,7 @@ def daemon_text(state: DaemonState) -> str:
         f"last progress: {progress}",
         f"last error: {escape.line(state.last_error) or 'none'}",
         f"worktrees: {len(state.worktrees)}",
-        *(f"  {_worktree(one)}" for one in state.worktrees),
+        *(f"  {_worktree(one, style)}" for one in state.worktrees),
     ]
     return "\n".join(filter(None, lines)) + "\n"
 
@@ -116,8 +116,8 @@ def _result(state: WorktreeState) -> WorktreeResult:
     )
 
 
-def _worktree(state: WorktreeState) -> str:
-    parts = [_own(state.root), state.phase]
+def _worktree(state: WorktreeState, style: Style) -> str:
+    parts = [style.bold(_own(state.root)), state.phase]
     if state.phase != "closed":
         parts += [f"generation {state.generation:,}", text.freshness(state.freshness), status.watching(state)]
     if state.pending:

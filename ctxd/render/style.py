@@ -46,6 +46,10 @@ class Style(msgspec.Struct, frozen=True, kw_only=True):
         return f"{_DIM}{text}{_OFF}" if self.color else text
 
 
+# No decoration: what a program reads.
+PLAIN = Style()
+
+
 def style(request: Request, view: View) -> Style:
     """Return the style that a request asks for.
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ctxd.render import escape, json, nothing, text
-from ctxd.render.style import count, milliseconds, size
+from ctxd.render.style import PLAIN, Style, count, milliseconds, size
 from ctxd.state import Outcome, RepoRow
 
 
@@ -55,11 +55,11 @@ class OutcomeReply(msgspec.Struct, frozen=True, kw_only=True):
 _NONE = "ctx query in a repository, or ctx init DIR, attaches one"
 
 
-def repos_text(rows: Sequence[RepoRow]) -> str:
+def repos_text(rows: Sequence[RepoRow], style: Style = PLAIN) -> str:
     """Return the attached worktrees, one a line."""
     if not rows:
         return f"no worktree is attached: {_NONE}\n"
-    return "".join(f"{_repo(row)}\n" for row in rows)
+    return "".join(f"{_repo(row, style)}\n" for row in rows)
 
 
 def repos_json(rows: Sequence[RepoRow]) -> str:
@@ -67,9 +67,9 @@ def repos_json(rows: Sequence[RepoRow]) -> str:
     return json.line(ReposReply(results=[_result(row) for row in rows], hint=None if rows else _NONE))
 
 
-def outcome_text(outcome: Outcome) -> str:
+def outcome_text(outcome: Outcome, style: Style = PLAIN) -> str:
     """Return one line: what was done, what is indexed now, how fresh that is."""
-    root = escape.path(escape.root(outcome.root))
+    root = style.bold(escape.path(escape.root(outcome.root)))
     if outcome.verb == "forgotten":
         return f"forgotten {root}: detached, its index deleted\n"
     if outcome.files:
@@ -115,9 +115,9 @@ def outcome_code(outcome: Outcome) -> int:
     return 0 if outcome.files or outcome.verb == "forgotten" else 1
 
 
-def _repo(row: RepoRow) -> str:
+def _repo(row: RepoRow, style: Style) -> str:
     parts = [
-        escape.path(escape.root(row.root)),
+        style.bold(escape.path(escape.root(row.root))),
         "" if row.phase == "ready" else row.phase,
         count(row.files, "file") if row.files >= 0 else "",
         count(row.chunks, "chunk") if row.chunks >= 0 else "",

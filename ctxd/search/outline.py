@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import unicodedata
+
 from ctxd.model import Found, View
 from ctxd.render import escape, json, listing
 from ctxd.render.style import style
@@ -11,6 +14,9 @@ from ctxd.store import catalog
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.errors import FileNotIndexed
 from ctxprotocol.messages import Answer, Outline
+
+# Files of the asked name that an error names.
+_MEANT = 3
 
 
 def outline(snapshot: Snapshot, request: Outline, view: View, path: str) -> Answer:
@@ -39,10 +45,25 @@ def indexed(snapshot: Snapshot, path: str) -> FileRow:
         raise FileNotIndexed(f"not indexed: {escape.path(path)} (name is not UTF-8)")
     row = catalog.file(snapshot, path)
     if row is None:
-        raise FileNotIndexed(f"not in the index: {escape.path(path)}", "ctx files lists what is indexed")
+        raise FileNotIndexed(
+            f"not in the index: {escape.path(path)}", f"{_meant(snapshot, path)}ctx files lists what is indexed"
+        )
     if row.reason:
         raise FileNotIndexed(f"not indexed: {escape.path(path)} ({row.reason})", "ctx status --skipped lists why")
     return row
+
+
+def _meant(snapshot: Snapshot, path: str) -> str:
+    """Return a question for the paths that may be meant: alike but for case and Unicode form, else of that name."""
+    wanted, name = _plainly(path), _plainly(os.path.basename(path))
+    paths = [row.path for row in catalog.files(snapshot)]
+    near = [one for one in paths if _plainly(one) == wanted]
+    near = near or [one for one in paths if _plainly(os.path.basename(one)) == name]
+    return f"did you mean {', '.join(map(escape.path, near[:_MEANT]))}? " if near else ""
+
+
+def _plainly(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _why(row: FileRow) -> str:

@@ -183,10 +183,9 @@ def _concepts(text: str, kind: Kind, asked: frozenset[Intent]) -> tuple[Concept,
 def _of_word(word: str) -> list[Concept]:
     word = word[: words.MAX_WORD]
     lower = word.lower()
-    runs = words.cjk_runs(word)
-    if runs:
-        pairs = [pair for run in runs for pair in words.bigrams(run)]
-        return [Concept(pair, ((pair,),), prefix=len(pair) == 1) for pair in dict.fromkeys(pairs)]
+    if pieces := words.pieces(word):
+        alone = [piece for piece in dict.fromkeys(pieces) if not piece.isascii() or len(piece) > 1] or pieces
+        return [Concept(one, ((one,),), prefix=len(one) == 1 and not one.isascii()) for one in alone]
     parts = words.parts(word)
     if len(parts) < 2:
         alternatives = ((lower,),) if not parts or parts[0] == lower else ((lower,), (parts[0],))

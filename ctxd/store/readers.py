@@ -218,6 +218,8 @@ class _Reader(threading.Thread):
 def _identity(path: str) -> tuple[int, int]:
     try:
         found = os.stat(path)
+    except FileNotFoundError:
+        raise IndexDamaged(f"index file damaged: {path} is gone") from None
     except OSError as error:
         raise IndexUnusable(f"cannot open {path}: {error.strerror}") from error
     return found.st_dev, found.st_ino

@@ -73,6 +73,12 @@ class ConfigInvalid(CtxError):
     error = "config_invalid"
 
 
+class ServiceRefused(CtxError):
+    """ctxd cannot be made a service here, or a unit in its place is not ours; nothing was done."""
+
+    error = "service_refused"
+
+
 class DeadlinePassed(CtxError):
     """The request ran out of time inside the daemon."""
 

@@ -153,8 +153,16 @@ class Forget(InWorktree, frozen=True, kw_only=True, omit_defaults=True, tag="for
     """`ctx forget`: detach the worktree at `directory` and delete its index."""
 
 
+class Watch(InWorktree, frozen=True, kw_only=True, omit_defaults=True, tag="watch"):
+    """`ctx watch`: follow what happens in one worktree, by Part replies, until the client hangs up."""
+
+
 class Repos(Request, frozen=True, kw_only=True, omit_defaults=True, tag="repos"):
     """`ctx repos`: the attached worktrees."""
+
+
+class Languages(Request, frozen=True, kw_only=True, omit_defaults=True, tag="languages"):
+    """The names that `--lang` takes, one a line, for a shell to complete; answered by the loop itself."""
 
 
 class DaemonStatus(Request, frozen=True, kw_only=True, omit_defaults=True, tag="daemon_status"):
@@ -180,6 +188,12 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     phase: str
     done: int = 0
     total: int = 0
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="part"):
+    """A piece of an answer that has no end yet: `out` for stdout, now. Only a request that follows gets these."""
+
+    out: str
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
@@ -212,9 +226,11 @@ AnyRequest = (
     | Status
     | Init
     | Update
+    | Watch
     | Forget
     | Repos
+    | Languages
     | DaemonStatus
     | Stop
 )
-AnyReply = Welcome | Progress | Answer | Failure
+AnyReply = Welcome | Progress | Part | Answer | Failure

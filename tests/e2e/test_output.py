@@ -207,6 +207,8 @@ def test_status_counts_and_lists_what_was_skipped(sample: tuple[Home, Path]) -> 
         (["find"], 2),
         (["find", "--no-such-option", "x"], 2),
         (["find", "--lang", "klingon", "x"], 2),
+        (["find", "--type", "funktion", "x"], 2),
+        (["callers", "--type", "cal", "x"], 2),
         (["find", "--limit", "many", "x"], 2),
         (["nosuchcommand"], 2),
         (["outline", "../outside.py"], 2),

@@ -89,8 +89,38 @@ ctx: no such command: daemon strat
   did you mean ctx daemon start?
 exit 2
 
+$ ctx find x --color alwys
+ctx: invalid value for '--color': 'alwys' is not one of 'auto', 'always', 'never'
+  did you mean always?
+  usage: ctx find [OPTIONS] TEXT
+  more: ctx find --help
+exit 2
+
+$ ctx completion bsh
+ctx: invalid value for 'SHELL': 'bsh' is not one of 'bash', 'zsh', 'fish', 'powershell'
+  did you mean bash?
+  usage: ctx completion [OPTIONS] SHELL
+  more: ctx completion --help
+exit 2
+
+$ ctx find x --lang
+ctx: option '--lang' requires an argument
+  as in --lang VALUE
+exit 2
+
+$ ctx grep pool
+ctx: no such command: grep
+  did you mean ctx find?
+exit 2
+
+$ ctx help
+ctx: no such command: help
+  did you mean ctx --help?
+exit 2
+
 $ ctx symbols a b
 ctx: got unexpected extra argument (b)
+  words that belong together go in quotes
   usage: ctx symbols [OPTIONS] [PATTERN]
   more: ctx symbols --help
 exit 2
@@ -183,7 +213,7 @@ def test_help_lists_every_command_with_its_own_line(run: Run) -> None:
     for name, (_, _, line) in COMMANDS.items():
         command = cli.ctx.get_command(click.Context(cli.ctx), name)
         assert command is not None and command.help is not None
-        assert f"{name:<8} {line}" in listed
+        assert f"  {name:<11} {line}" in listed
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -138,7 +138,7 @@ def test_a_daemon_that_ends_at_once_is_reported_with_its_words(startable: Path, 
 
 
 def test_an_older_daemon_is_replaced(fake, startable: Path, state: str, capfd) -> None:
-    """It says so itself: it is stopped, ours is started, asked, and one line says what happened."""
+    """B056: it says so itself: it is stopped, ours is started, asked, and one line says what happened."""
     fake.welcome = Welcome(protocol=1, version="0.0.1", pid=7)
     older = Failure(error="replace_daemon", message="older", code=3)
     fake.script = lambda peer: peer.say(fake.welcome, older)

@@ -20,7 +20,7 @@ def state(tmp_path: Path) -> str:
 
 
 def test_the_lock_is_held_for_life_and_by_one(state: str) -> None:
-    """A second start finds the first, whatever happens to files in the directory."""
+    """B051, B055: a second start finds the first, whatever happens to files in the directory."""
     first = Instance(state)
     for name in os.listdir(state):
         os.unlink(os.path.join(state, name))
@@ -83,7 +83,7 @@ def test_what_is_no_socket_is_not_removed(state: str) -> None:
 
 
 def test_a_successors_socket_is_never_unlinked(state: str) -> None:
-    """Somebody else's socket at our path is noticed and left."""
+    """B051: somebody else's socket at our path is noticed and left."""
     instance = Instance(state)
     listener, _ = instance.listen({})
     assert not instance.socket_lost()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,19 @@ from ctxd.server import Report, Server, verdict
 from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, build
 from ctxprotocol.errors import CtxError, RootGone
 from ctxprotocol.framing import MAX_REPLY_BYTES, FrameDecoder, decode_reply, pack
-from ctxprotocol.messages import Answer, AnyReply, AnyRequest, Failure, Find, Hello, Progress, Stop, Welcome
+from ctxprotocol.messages import (
+    Answer,
+    AnyReply,
+    AnyRequest,
+    Failure,
+    Find,
+    Hello,
+    Part,
+    Progress,
+    Stop,
+    Watch,
+    Welcome,
+)
 
 HELLO = Hello(protocol=PROTOCOL_VERSION, version=VERSION, build=build())
 
@@ -57,6 +69,21 @@ async def echo(request: AnyRequest, report: Report) -> Answer:
     return Answer(out=request.text + "\n")
 
 
+FLOOD: list[int] = []
+
+
+async def follow(request: Watch) -> AsyncGenerator[str, None]:
+    if request.directory == b"/gone":
+        raise RootGone("no such root", "look elsewhere")
+    for number in range(3):
+        yield f"{number}\n"
+    while request.directory == b"/flood":
+        FLOOD.append(len(FLOOD))
+        yield "x" * 1000
+    if request.directory == b"/long":
+        await asyncio.sleep(3600)
+
+
 def find(text: str, **more: int) -> Find:
     return Find(directory=b"/", text=text, **more)
 
@@ -71,7 +98,7 @@ def serve(tmp_path: Path, scenario: Callable[[Server, Callable[[], Awaitable[Pee
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(path)
         listener.listen()
-        server = Server(echo, stopped, "the.log")
+        server = Server(echo, follow, stopped, "the.log")
         await server.listen(listener)
         peers: list[Peer] = []
 
@@ -138,7 +165,7 @@ def test_a_request_that_takes_too_long_is_told(tmp_path: Path) -> None:
     "rubbish", [b"\xff\xff\xff\xff", b"\0\0\0\x05hello", b"\0\0\0\0", pack(Answer(out="x")), pack(find("no hello"))]
 )
 def test_rubbish_ends_its_own_connection_and_no_other(tmp_path: Path, rubbish: bytes) -> None:
-    """Bad length, bad msgpack, an empty frame, a reply for a request, a request before hello."""
+    """B049: bad length, bad msgpack, an empty frame, a reply for a request, a request before hello."""
 
     async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
         bad, good = await connect(), await connect()
@@ -168,6 +195,57 @@ def test_hanging_up_cancels_the_request(tmp_path: Path) -> None:
     assert serve(tmp_path, scenario) == (True, 0)
 
 
+def test_one_who_watches_gets_parts_and_a_last_reply(tmp_path: Path) -> None:
+    """Each part as it comes, then how it ended; the connection serves the next request, and no latency is counted."""
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        peer = await connect()
+        peer.send(HELLO, Watch(directory=b"/"), Watch(directory=b"/gone"), find("fine"))
+        return [await peer.next() for _ in range(7)][1:], len(server.latencies_ms)
+
+    replies, counted = serve(tmp_path, scenario)  # type: ignore[misc]
+    assert replies[:4] == [Part(out="0\n"), Part(out="1\n"), Part(out="2\n"), Answer()]
+    assert isinstance(replies[4], Failure) and replies[4].error == "root_gone"
+    assert (replies[5], counted) == (Answer(out="fine\n"), 1)
+
+
+def test_hanging_up_ends_watching(tmp_path: Path) -> None:
+    """The one who watched was killed: its request is cancelled at once, whatever its time limit says."""
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        peer = await connect()
+        peer.send(HELLO, Watch(directory=b"/long", timeout_ms=1))
+        for _ in range(4):
+            await peer.next()
+        task = next(iter(server.connections)).task
+        peer.writer.close()
+        assert task is not None
+        await asyncio.wait({task}, timeout=5)
+        return task.cancelled(), len(server.connections)
+
+    assert serve(tmp_path, scenario) == (True, 0)
+
+
+def test_one_who_watches_and_does_not_read_holds_little_memory(tmp_path: Path) -> None:
+    """What the kernel's buffers and ours take, and then nothing more is made for it; others are served."""
+    FLOOD.clear()
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        slow, quick = await connect(), await connect()
+        slow.send(HELLO, Watch(directory=b"/flood"))
+        before = -1
+        while len(FLOOD) > before:
+            before = len(FLOOD)
+            await asyncio.sleep(0.05)
+        counts = server.running(), server.asking()
+        quick.send(HELLO, find("fine"))
+        return [await quick.next(), await quick.next()][1], *counts
+
+    answer, running, asking = serve(tmp_path, scenario)  # type: ignore[misc]
+    assert (answer, running, asking) == (Answer(out="fine\n"), 1, 0)
+    assert 0 < len(FLOOD) < 5_000, "about a megabyte is in the sockets"
+
+
 def test_one_connection_too_many_is_refused_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +265,7 @@ def test_one_connection_too_many_is_refused_and_the_others_stay(
 
 
 def test_a_silent_client_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No hello, or half a frame, within the time: the descriptor is freed."""
+    """B049: no hello, or half a frame, within the time: the descriptor is freed."""
     monkeypatch.setattr(server_module, "STALL_S", 0.05)
 
     async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:

@@ -306,6 +306,20 @@ FRAGMENTS = {
     ],
     "markdown": ["# A\n", "## B\n", "text\n", "\n", "```\n", "- item\n", "B\n==\n", "| a |\n", "\r\n", "#### D\n"],
     "yaml": ["a:\n", "  b: 1\n", "\n", "- c\n", "# d\n", "\te\n", "...\n"],
+    "json": ["{\n", "}\n", '"a": [\n', "]\n", '"b": 1,\n', "// c\n", "\n", '"\n'],
+    "toml": ["[a]\n", "b = 1\n", "c = [\n", "]\n", "\n", "# d\n", '"""\n'],
+    "make": ["a: b\n", "\tc\n", "\n", "# d\n", "E := \\\n", "define f\n", "endef\n"],
+    "restructuredtext": ["A\n", "===\n", "\n", "text\n", ".. class:: C\n", "   doc\n", "   .. method:: m\n"],
+    "vue": ["<script>\n", "</script>\n", "let a = 1\n", "<template>\n", "\n", "import b from 'b'\n", "<!--\n"],
+    "jupyter": [
+        '"source": ["def f():\\n",\n',
+        '"  pass"],\n',
+        "{\n",
+        "}\n",
+        '"cells": [\n',
+        "]\n",
+        '"cell_type": "code",\n',
+    ],
 }
 
 

@@ -134,7 +134,7 @@ def test_a_fault_costs_one_file(tmp_path: Path, fault: str, note: str) -> None:
 
 
 def test_a_spinning_parser_is_cut_by_its_own_alarm(tmp_path: Path) -> None:
-    """A parser that burns processor time is ended near its budget, not at the wall-clock limit of a starved one."""
+    """B015: what burns processor time is ended near its budget, not at the wall-clock limit of a starved one."""
     paths = fill(tmp_path, {"spin.py": "'spin-now'\n", "good.py": "def good(): 1\n"})
     started = time.monotonic()
 
@@ -147,7 +147,7 @@ def test_a_spinning_parser_is_cut_by_its_own_alarm(tmp_path: Path) -> None:
 
 
 def test_bad_content_is_not_parsed_again(tmp_path: Path) -> None:
-    """Content that hung once is taken as text at once when it is touched, and parsed when it has changed."""
+    """B015: what hung once is taken as text at once when it is touched, and parsed when it has changed."""
     paths = fill(tmp_path, {"a.py": "'hang-now'\n"})
     pool = Pool(ParseSettings(), workers=1, budget_s=0.5, command=FAULTY)
 

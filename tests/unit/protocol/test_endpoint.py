@@ -68,7 +68,7 @@ def test_nobody_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("size", [1, 89, 90, 91, 92, 150, 3000])
 def test_the_socket_can_be_bound_however_long_the_home(size: int) -> None:
-    """A path that a socket address cannot hold is replaced by a short one in /tmp."""
+    """B053: a path that a socket address cannot hold is replaced by a short one in /tmp."""
     path = endpoint.socket_path("/" + "d" * size)
 
     assert len(os.fsencode(path)) <= 100
@@ -93,7 +93,7 @@ def test_the_short_name_is_fnv1a() -> None:
 
 
 def test_both_sides_agree_whatever_their_temporary_directory() -> None:
-    """TMPDIR and XDG_RUNTIME_DIR of one side do not move the socket."""
+    """B053: TMPDIR and XDG_RUNTIME_DIR of one side do not move the socket."""
     code = "import os; from ctxprotocol import endpoint as e; print(e.socket_path(e.state_directory(os.environ)))"
     homes = {"HOME": "/" + "h" * 150}
     variants = [{}, {"TMPDIR": "/var/tmp"}, {"XDG_RUNTIME_DIR": "/nonexistent/x"}]

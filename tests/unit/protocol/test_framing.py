@@ -17,7 +17,7 @@ FIND = Find(directory=b"/a", text="x")
 
 @given(st.lists(st.binary(max_size=300), max_size=8), st.data())
 def test_any_pieces_give_the_same_payloads(payloads: list[bytes], data: st.DataObject) -> None:
-    """However the stream is cut, the payloads come out whole and in order."""
+    """B049: however the stream is cut, the payloads come out whole and in order."""
     stream = b"".join(len(payload).to_bytes(4, "big") + payload for payload in payloads)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=10)))
     decoder = framing.FrameDecoder(300)
@@ -30,7 +30,7 @@ def test_any_pieces_give_the_same_payloads(payloads: list[bytes], data: st.DataO
 
 
 def test_a_length_over_the_limit_is_refused_before_its_bytes_come() -> None:
-    """Four bytes are enough to refuse a frame; nothing of it is kept."""
+    """B049: four bytes are enough to refuse a frame; nothing of it is kept."""
     decoder = framing.FrameDecoder(100)
 
     with pytest.raises(FrameRefused, match="101 bytes is over the limit of 100"):
@@ -108,7 +108,7 @@ def test_nesting_at_the_limit_is_read() -> None:
 
 @given(st.binary(max_size=60))
 def test_random_bytes_never_raise_anything_else(payload: bytes) -> None:
-    """Garbage is refused or decoded; nothing else happens."""
+    """B049: garbage is refused or decoded; nothing else happens."""
     for decode in (framing.decode_hello, framing.decode_request, framing.decode_reply):
         try:
             decode(payload)
