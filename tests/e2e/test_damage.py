@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,10 @@ def replace(path: Path) -> None:
     path.write_text("this is no database\n" * 500)
 
 
+def remove(path: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
 def index_of(home: Home) -> Path:
     (path,) = Path(home.path).glob("indexes/*/index-*.db")
     return path
@@ -40,7 +45,7 @@ def indexed(ctx: Home, repo: Tree) -> Home:
     return ctx
 
 
-@pytest.mark.parametrize("harm", [overwrite, truncate, replace])
+@pytest.mark.parametrize("harm", [overwrite, truncate, replace, remove])
 @pytest.mark.parametrize("running", [True, False])
 def test_the_next_answer_is_right(indexed: Home, repo: Tree, harm, running: bool) -> None:
     """Whether the daemon runs or starts on it; at most one file is set aside, and the daemon stays."""

@@ -11,7 +11,7 @@ import pytest
 from ctxd.model import Freshness
 from ctxd.store.driver import IndexDamaged
 from ctxprotocol.errors import IndexUnusable
-from tests.unit.daemon.works import ENOUGH_MS, silent, trees, works
+from tests.unit.daemon.works import ENOUGH_MS, indexes, silent, trees, works
 
 DAMAGE = IndexDamaged("index file damaged")
 FULL = IndexUnusable("disk full, writes paused")
@@ -89,3 +89,18 @@ def test_a_first_index_that_failed_once_is_waited_for(tmp_path: Path, monkeypatc
             return meanwhile
 
     assert asyncio.run(main()).reason == "indexing"
+
+
+def test_a_forgotten_worktree_is_not_mended(tmp_path: Path) -> None:
+    """A question that was under way finds no file, and must not make one that belongs to nobody."""
+
+    async def main() -> list[str]:
+        async with works(tmp_path / "state") as found:
+            (root,) = trees(tmp_path, 1)
+            worktree = await found.fresh(root)
+            await found.forget(root)
+            with pytest.raises(IndexUnusable, match="closed meanwhile"):
+                await worktree.mend(worktree.pipeline.index_path)
+            return indexes(tmp_path / "state")
+
+    assert asyncio.run(main()) == []
