@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
+
+import msgspec
 
 from ctxd import roots
 from ctxd.config import Config
@@ -20,7 +23,7 @@ from ctxd.scan.git import Repository
 from ctxd.scan.rules import Rules
 from ctxd.store.integrity import remove_index
 from ctxd.worktree import OpenWatcher, Worktree
-from ctxprotocol.errors import IndexUnusable, RepoUnknown
+from ctxprotocol.errors import IndexUnusable, RepoUnknown, RootRefused
 from ctxprotocol.messages import InWorktree
 
 T = TypeVar("T")
@@ -47,6 +50,7 @@ class Worktrees:
         self._config = config
         self._open_watcher = open_watcher
         self._home = home
+        self._state = os.path.realpath(machinery.registry.absolute(""))
         self._opening: dict[str, asyncio.Lock] = {}
         self._in_use: dict[str, int] = {}
 
@@ -55,7 +59,10 @@ class Worktrees:
         entries = self.machinery.registry.entries()
         attached = {entry.root for entry in entries}
         explicit = {entry.root for entry in entries if entry.explicit}
-        return roots.locate(request, attached, explicit, self._home)
+        root = roots.locate(request, attached, explicit, self._home)
+        if f"{root}/".startswith(f"{self._state}/"):
+            raise RootRefused(f"{root} is where ctx keeps its own state, which is not indexed")
+        return root
 
     async def enter(self, root: str, *, explicit: bool = False) -> Worktree:
         """Return the open worktree at `root`, attaching and opening it as needed. Pair with `leave`."""
@@ -122,10 +129,19 @@ class Worktrees:
     async def _open(self, root: str) -> Worktree:
         while True:
             machinery = self.machinery
-            pipeline = Pipeline(root, machinery, lambda: rules_of(self._config()))
+            pipeline = Pipeline(root, machinery, lambda: self._rules(root))
             await pipeline.open()
             if machinery is self.machinery:  # else the configuration has changed meanwhile, and `renew` did not see it
                 return Worktree(root, pipeline, self._open_watcher)
+
+    def _rules(self, root: str) -> Rules:
+        """Return the rules of the moment. Our own state counts as ignored: else each write of ours is news."""
+        rules = rules_of(self._config())
+        head = f"{root.rstrip('/')}/"
+        if not self._state.startswith(head):
+            return rules
+        own = re.sub(r"([\\*?\[\]!# ])", r"\\\1", self._state[len(head) :])
+        return msgspec.structs.replace(rules, ignore=(*rules.ignore, f"/{own}/"))
 
     async def _close_surplus(self) -> None:
         while len(self.open) > self._config().daemon_max_worktrees_open:

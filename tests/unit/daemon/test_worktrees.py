@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from ctxd import pipeline
 from ctxd.config import Config
+from ctxd.store import catalog
 from ctxd.worktree import Worktree
-from ctxprotocol.errors import RootGone
+from ctxprotocol.errors import RootGone, RootRefused
+from ctxprotocol.messages import Status
 from tests.unit.daemon.works import ENOUGH_MS, Works, silent, trees, works
 
 ONE = Config(daemon_workers=1, daemon_max_worktrees_open=1)
@@ -116,3 +119,22 @@ def test_what_changes_while_a_worktree_is_opened_counts_for_it(tmp_path: Path, m
     makers = asyncio.run(main())
 
     assert len(makers) == 2 and "max_chunk_tokens=400" in makers[1]
+
+
+@pytest.mark.parametrize("name", ["state", "a [b] !#*"])
+def test_what_we_write_ourselves_is_not_indexed(tmp_path: Path, name: str) -> None:
+    """A state directory inside a worktree: its database and log would be news after each batch, for ever."""
+
+    async def main() -> tuple[set[str], int]:
+        (root,) = trees(tmp_path, 1)
+        async with works(Path(root, name)) as found:
+            worktree = await found.fresh(root)
+            for number in range(3):
+                Path(root, f"b{number}.py").write_text("def b(): pass\n")
+                await found.fresh(root)
+            inside = os.fsencode(Path(root, name, "indexes"))
+            with pytest.raises(RootRefused):
+                found.locate(Status(directory=inside, root=inside))
+            return set(await worktree.pipeline.read(catalog.known_files, 10)), worktree.pipeline.generation
+
+    assert asyncio.run(main()) == ({"a.py", "b0.py", "b1.py", "b2.py"}, 4)
