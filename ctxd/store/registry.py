@@ -130,11 +130,11 @@ class Registry:
             entry = msgspec.structs.replace(
                 known, identity=identity, explicit=explicit or known.explicit, last_used_ns=now_ns
             )
-        return await self._save(entry)
+        return await self._save(entry, "identity", "explicit", "last_used_ns")
 
     async def set_index(self, root: str, index_file: str) -> Entry:
         """Move the pointer to another index file; committed when it returns. KeyError for an unknown root."""
-        return await self._save(msgspec.structs.replace(self._entries[root], index_file=index_file))
+        return await self._save(msgspec.structs.replace(self._entries[root], index_file=index_file), "index_file")
 
     async def touch(self, root: str) -> None:
         """Note that the worktree was used now; written at most every ten minutes. KeyError for an unknown
@@ -142,7 +142,7 @@ class Registry:
         entry = msgspec.structs.replace(self._entries[root], last_used_ns=time.time_ns())
         self._entries[root] = entry
         if entry.last_used_ns - self._written_ns[root] > _TOUCH_NS:
-            await self._save(entry)
+            await self._save(entry, "last_used_ns")
 
     async def forget(self, root: str) -> None:
         """Remove the entry; its files go with remove_index or at the next start."""
@@ -155,16 +155,20 @@ class Registry:
         self._entries.pop(root, None)
         self._written_ns.pop(root, None)
 
-    async def _save(self, entry: Entry) -> Entry:
+    async def _save(self, entry: Entry, *changed: str) -> Entry:
+        """Write an entry that is new, else what is changed of it: another change may be under way."""
         row = (
             os.fsencode(entry.root), entry.identity, entry.index_file, entry.explicit, entry.attached_ns,
             entry.last_used_ns,
         )  # fmt: skip
 
         def replace(connection: WriterConnection) -> None:
-            connection.execute("INSERT OR REPLACE INTO worktrees VALUES(?,?,?,?,?,?)", row)
+            columns = ", ".join(f"{name}=excluded.{name}" for name in changed)
+            connection.execute(f"INSERT INTO worktrees VALUES(?,?,?,?,?,?) ON CONFLICT DO UPDATE SET {columns}", row)
 
         await asyncio.wrap_future(self._writer.submit(self._path, replace, urgent=True))
+        now = self._entries.get(entry.root, entry)
+        entry = msgspec.structs.replace(now, **{name: getattr(entry, name) for name in changed})
         self._entries[entry.root] = entry
         self._written_ns[entry.root] = entry.last_used_ns
         return entry

@@ -48,6 +48,21 @@ def test_an_attached_worktree_is_there_after_a_restart(home: Room) -> None:
     assert again.index_path(entry) == os.path.join(home.directory, name)
 
 
+def test_changes_under_way_at_once_do_not_take_each_other_back(home: Room) -> None:
+    """The pointer moves while someone names the worktree by init: the old file is about to be removed."""
+    registry = Registry.open(home.directory, home.writer)
+
+    async def main() -> None:
+        await registry.attach("/r", "", explicit=False)
+        await asyncio.gather(registry.set_index("/r", "indexes/x"), registry.attach("/r", "a", explicit=True))
+        await asyncio.gather(registry.attach("/r", "b", explicit=False), registry.set_index("/r", "indexes/y"))
+
+    asyncio.run(main())
+    entry = registry.get("/r")
+    assert entry is not None and (entry.index_file, entry.identity, entry.explicit) == ("indexes/y", "b", True)
+    assert reopened(home).entries() == (entry,)
+
+
 def test_numbers_of_index_files_are_not_used_twice(home: Room) -> None:
     """The next number is above every file that is there and above the pointer, set aside or not."""
     registry = Registry.open(home.directory, home.writer)
