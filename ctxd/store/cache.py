@@ -192,8 +192,10 @@ class Cache:
             self._connection.close(True)
             self._connection = None
         self._puts, self._put_bytes, self._uses = {}, 0, set()
-        remove(self.path)
-        self.path = _following(self.path)
+        old, self.path = self.path, _following(self.path)
+        # In settle nobody would catch it, and the writer thread would be no more.
+        with contextlib.suppress(CtxError, OSError):
+            remove(old)
         with contextlib.suppress(CtxError, OSError):
             create(self.path, _SCHEMA, _VERSION)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxd.store import cache as module
 from ctxd.store.cache import Cache
 from tests.store.room import Room
 
@@ -97,6 +98,24 @@ def test_a_damaged_cache_starts_anew(room: Room, damage: str) -> None:
     in_writer(room, lambda cache: cache.put(key(2), b"new"))
     assert have(room, [key(1), key(2)]) == {key(2)}
     assert len([name for name in os.listdir(room.directory) if name.endswith(".db")]) == 1
+
+
+def test_a_damaged_cache_that_cannot_be_removed_does_not_end_the_writer(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is read-only by now; it is met between two jobs, where nobody waits who could be told."""
+
+    def refused(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    in_writer(room, lambda cache: cache.close())
+    Path(room.cache.path).write_bytes(noise(1, 5000))
+    monkeypatch.setattr(module, "remove", refused)
+    damaged = room.cache.path
+    in_writer(room, lambda cache: cache.put(key(1), b"blob"))
+
+    assert in_writer(room, lambda cache: cache.get(key(2))) is None
+    assert room.cache.path != damaged
 
 
 def test_an_entry_that_does_not_unpack_is_dropped(room: Room) -> None:
