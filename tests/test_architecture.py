@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 
@@ -127,3 +128,14 @@ def test_the_grammars_stay_offline() -> None:
     assert importlib.metadata.version("tree-sitter-language-pack").split(".")[0] == "0"
     required = importlib.metadata.requires("ctxd-context") or []
     assert any(each.startswith("tree-sitter-language-pack") and "<1" in each for each in required)
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python 3.11.0 to 3.11.3 match `(...)*+` wrongly when the group can fail inside; `(?>(...)*)` means the same."""
+    found = [
+        f"{path.name}:{number}"
+        for path in MODULES.values()
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"\)[*+?]\+", line) and re.search(r"\brb?[\"']", line)
+    ]
+    assert not found

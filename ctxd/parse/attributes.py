@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from ctxd.parse.capture import Definition, Mark
 
 # Comments may stand between; more than this is no neighbour.
-_BETWEEN = re.compile(rb"(?:\s|#[^\n]*(?:\n|\Z))*+\Z")
+_BETWEEN = re.compile(rb"(?>(?:\s|#[^\n]*(?:\n|\Z))*)\Z")
 _MAX_BETWEEN = 4000
 # No definition has more.
 _MOST = 40

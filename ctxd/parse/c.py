@@ -24,11 +24,11 @@ _STATIC = re.compile(rb"\bstatic\b")
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 # A line that begins in the first column and may be the head of a function.
 _HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b(?P<name>[A-Za-z_]\w*)[ \t]*\((?![ \t]*\*)", re.MULTILINE)
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?:[^\\\n]|\\\n?)*+", re.MULTILINE)
+_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?>(?:[^\\\n]|\\\n?)*)", re.MULTILINE)
 _PAREN = re.compile(rb"[()]")
 # What may stand between the parameters and the body: comments, attributes, macros.
 _AFTER_HEAD = re.compile(
-    rb"(?>\s+|/\*(?>[^*]|\*(?!/))*\*/|//[^\n]*|[A-Za-z_]\w*|\((?>[^(){};]|\([^(){};]*\))*\))*+[{;]"
+    rb"(?>(?:\s+|/\*(?>[^*]|\*(?!/))*\*/|//[^\n]*|[A-Za-z_]\w*|\((?>[^(){};]|\([^(){};]*\))*\))*)[{;]"
 )
 # `API int (*name)(...);`, and `API int (name)(...);` as Lua writes it.
 _POINTER = re.compile(

@@ -17,14 +17,14 @@ _NAME = rb"(?>[A-Z][A-Z0-9]*_[A-Z0-9_]*+)(?!\w)"
 _MACRO = rb"(?>" + _NAME + _ARGUMENTS + rb"?)"
 _SHORT = rb"(?>(?>[A-Z][A-Z0-9_]{2,}+|__[a-z]\w++)(?!\w)" + _ARGUMENTS + rb"?)"
 _LONE = re.compile(
-    rb"^[ \t]*+" + _SHORT + rb"(?>[ \t]+" + _SHORT + rb")*+[;:]?[ \t]*+(?=$|/[/*])",
+    rb"^[ \t]*+" + _SHORT + rb"(?>(?:[ \t]+" + _SHORT + rb")*)[;:]?[ \t]*+(?=$|/[/*])",
     re.MULTILINE,
 )
 # One of these breaks a tree for certain; comments and directives that look like it do no harm.
 _SIGHT = re.compile(rb"^[ \t]*+" + _MACRO + rb"[ \t]*+\n[ \t]*+[a-z~#\n/]", re.MULTILINE)
 # Macros one after the other among the words of a declaration; it begins with a set, which is searched for fast.
 _ANOTHER = rb"(?>[ \t]++(?>[A-Z][A-Z0-9_]++)(?!\w)" + _ARGUMENTS + rb"?)"
-_RUN = re.compile(rb"[A-Z](?<!\w.)(?>[A-Z0-9_]++)(?!\w)" + _ARGUMENTS + rb"?" + _ANOTHER + rb"*+[ \t]*+")
+_RUN = re.compile(rb"[A-Z](?<!\w.)(?>[A-Z0-9_]++)(?!\w)" + _ARGUMENTS + rb"?(?>" + _ANOTHER + rb"*)[ \t]*+")
 # The same over several lines, but not to the end of a file that closes no bracket.
 _LONG_ARGUMENTS = rb"\((?>[^()]|\((?>[^()]|\((?>[^()]|\([^()]{0,400}\)){0,400}\)){0,400}\)){0,1000}\)"
 # A condition written as a parameter of a template.
@@ -43,13 +43,13 @@ _WORDS = (
 _DECLTYPE = re.compile(rb"\bdecltype" + _LONG_ARGUMENTS + rb"(?!\s*::)")
 _EMPTY = re.compile(rb"\{\}(?=\s*[,)])")
 # What is no code: between these the other patterns are applied.
-_DIRECTIVE = re.compile(rb"(^[ \t]*#(?:[^\\\n]|\\\n?)*+)", re.MULTILINE)
+_DIRECTIVE = re.compile(rb"(^[ \t]*#(?>(?:[^\\\n]|\\\n?)*))", re.MULTILINE)
 _CONDITION = re.compile(
-    rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|elifdef|elifndef|else|endif)\b(?:[^\\\n]|\\\n?)*+", re.MULTILINE
+    rb"^[ \t]*#[ \t]*(?P<word>ifdef|ifndef|if|elif|elifdef|elifndef|else|endif)\b(?>(?:[^\\\n]|\\\n?)*)", re.MULTILINE
 )
 # Each level counts the braces below it once more.
 _MAX_DEPTH = 50
-_ONLY = re.compile(rb"[ \t]*+(?>(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__\w++)" + _ARGUMENTS + rb"?\s++)++")
+_ONLY = re.compile(rb"[ \t]*+(?>(?:(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__\w++)" + _ARGUMENTS + rb"?\s++)+)")
 # Macros that open or close a region, or stand for members.
 _NOT_OF_NEXT = re.compile(rb"BEGIN|END\b|_END|NAMESPACE|OBJECT|PUSH|POP|DISABLE|ENABLE_WARN|PRAGMA|DECLARE|DEFINE")
 # What follows and precedes a macro in a declaration.

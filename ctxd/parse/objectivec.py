@@ -19,8 +19,8 @@ _ENUM = re.compile(
 )
 # Macros and attributes behind the head of a method or a property.
 _BEHIND = re.compile(
-    rb"(?<=[\w)])[ \t]+(?:(?>[A-Z][A-Z0-9]*_[A-Z0-9_]++|__attribute__)"
-    rb"(?:\((?>[^()\n]|\((?>[^()\n]|\([^()\n]*\))*\))*\))?[ \t]*)++(?=[;{]|\n\{)"
+    rb"(?<=[\w)])[ \t]+(?>(?:(?>[A-Z][A-Z0-9]*_[A-Z0-9_]++|__attribute__)"
+    rb"(?:\((?>[^()\n]|\((?>[^()\n]|\([^()\n]*\))*\))*\))?[ \t]*)+)(?=[;{]|\n\{)"
 )
 _METHOD = re.compile(rb"^(?P<kind>[-+])[ \t]*\([^\n;{]*?\)[ \t]*(?P<name>[A-Za-z_]\w*)", re.MULTILINE)
 _METHODS = {b"-": "method", b"+": "method"}

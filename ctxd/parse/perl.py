@@ -29,7 +29,7 @@ _WORD = re.compile(rb"[^\s,]+")
 _PACKAGE = re.compile(rb"[A-Za-z_]\w*(?:::\w+)*\Z")
 _HEADING = re.compile(
     rb"^=(?:head\d|item|method|func|function|sub|attr)[ \t]+[ \t*]*(?:[BCIF]<+[ \t]*)?(?:[$\w]+->)?(?:\w+::)*"
-    rb"(?P<name>\w+)[^\n]*\n(?P<text>(?:(?!=[a-z])[^\n]*+\n)*+(?:(?!=[a-z])[^\n]+)?)",
+    rb"(?P<name>\w+)[^\n]*\n(?P<text>(?>(?:(?!=[a-z])[^\n]*+\n)*)(?:(?!=[a-z])[^\n]+)?)",
     re.MULTILINE,
 )
 _TITLE = re.compile(rb"^=head1[ \t]+NAME[^\n]*\n\s*(?:[^\n]*?\s--?\s+)?(?P<text>(?:[^\s=][^\n]*\n?)+)", re.MULTILINE)

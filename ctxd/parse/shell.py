@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ctxd.parse.capture import Captured, Definition
 
 _TEST = re.compile(
-    rb"^[ \t]*@test[ \t]+(?P<name>\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*'|[^\s{\"']+)[ \t]*(?=\{)", re.MULTILINE
+    rb"^[ \t]*@test[ \t]+(?P<name>\"(?>(?:[^\"\\\n]|\\.)*)\"|'[^'\n]*'|[^\s{\"']+)[ \t]*(?=\{)", re.MULTILINE
 )
 _FUNCTION = re.compile(
     rb"^[ \t]*(?:function[ \t]+(?=[\w:.-]+[ \t]*[({\n])|(?=[\w:.-]+[ \t]*\([ \t]*\)))(?P<name>[A-Za-z_][\w:.-]*)"

@@ -14,7 +14,8 @@ import msgspec
 
 # In lower-case text. A string ends before a statement that creates: there its closing quote is missing.
 _OPAQUE = (
-    rb"--[^\n]*|/\*(?!!).*?(?:\*/|\Z)|/\*!\d*|\*/|'(?:[^'\\;]+|;(?!\s*\n[ \t]*create\b)|''|\\(?!'\s*[,;)\n]).|\\)*+'?"
+    rb"--[^\n]*|/\*(?!!).*?(?:\*/|\Z)|/\*!\d*|\*/"
+    rb"|'(?>(?:[^'\\;]+|;(?!\s*\n[ \t]*create\b)|''|\\(?!'\s*[,;)\n]).|\\)*)'?"
     rb"|\"[^\"\n]*\"|`[^`\n]*`"
 )
 _QUOTING = re.compile(_OPAQUE + rb"|\$(?P<tag>[a-z_]*)\$(?P<body>.*?)\$(?P=tag)\$", re.DOTALL)

@@ -88,7 +88,7 @@ def test_the_service_has_the_full_path(place: Place, run: Run) -> None:
     run("daemon", "install")
 
     lines = place.service.read_text().splitlines()
-    assert f"ExecStart={CTXD} start" in lines and "NoNewPrivileges=yes" in lines
+    assert f"ExecStart={units._quoted(CTXD)} start" in lines and "NoNewPrivileges=yes" in lines
 
 
 def test_without_a_manager_the_commands_are_named(place: Place, run: Run) -> None:
@@ -133,12 +133,10 @@ def test_what_is_not_ours_is_not_touched(command: str, whose: str, place: Place,
 def test_a_unit_of_an_older_installation_is_replaced(place: Place, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours and unedited, but with another path: what it runs ends first, then the new one counts."""
     found = service.manager("linux")
-    monkeypatch.setattr(service, "_program", lambda: ["/old/bin/ctxd"])
-    service.install(service.manager("linux"))
+    with monkeypatch.context() as older:
+        older.setattr(service, "_program", lambda: ["/old/bin/ctxd"])
+        service.install(service.manager("linux"))
     place.told()
-    monkeypatch.undo()
-    monkeypatch.setenv("HOME", str(place.home))
-    monkeypatch.setenv("PATH", f"{place.bin}:{os.environ['PATH']}")
 
     done = run("daemon", "install")
 
