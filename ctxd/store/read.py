@@ -14,10 +14,14 @@ import msgspec
 
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, REFERENCE_KINDS, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
+from ctxd.store.texts import Texts
 
 # Files that repeat or exercise what others define.
 BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
 _CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
+
+# Of all reader threads.
+_texts = Texts()
 
 
 class FileRow(msgspec.Struct, frozen=True, array_like=True):
@@ -214,8 +218,10 @@ def counts(snapshot: Snapshot) -> tuple[int, int]:
 
 def text(snapshot: Snapshot, file: int, until: int = 0) -> bytes:
     """Return the stored text of a file, secrets masked, as UTF-8: all of it, or its first `until` bytes."""
-    row = snapshot.connection.execute("SELECT body FROM texts WHERE file_id = ?", (file,)).fetchone()
-    return zlib.decompressobj().decompress(row[0], until) if row else b""
+    row = snapshot.connection.execute(
+        "SELECT f.digest, t.body FROM texts t JOIN files f ON f.id = t.file_id WHERE t.file_id = ?", (file,)
+    ).fetchone()
+    return _texts.take(row[0], row[1], until) if row else b""
 
 
 def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable[tuple[int, bytes]]:
