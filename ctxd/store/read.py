@@ -22,6 +22,8 @@ _CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
 
 # Of all reader threads.
 _texts = Texts()
+_counts: dict[tuple[str, int, object], tuple[int, int]] = {}
+_MAX_COUNTS = 64
 
 
 class FileRow(msgspec.Struct, frozen=True, array_like=True):
@@ -209,11 +211,23 @@ def chunks_of(snapshot: Snapshot, file_ids: Collection[int] | None, kind: str) -
 
 
 def counts(snapshot: Snapshot) -> tuple[int, int]:
-    """Return how many files are indexed and how many chunks there are."""
-    rows = snapshot.connection.execute(
-        "SELECT (SELECT count(*) FROM files WHERE skip = ''), (SELECT count(*) FROM chunks)"
-    )
-    return next((files, chunks) for files, chunks in rows)
+    """Return how many files are indexed and how many chunks there are.
+
+    Counting 55,000 chunks takes 1.7 ms, and between two commits the answer is the same. A file that took the name of a
+    forgotten one is told from it by its highest ids: without holes they are the counts.
+    """
+    highest = snapshot.connection.execute("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)").get
+    state = (snapshot.connection.filename, snapshot.generation, highest)
+    known = _counts.get(state)
+    if known is None:
+        rows = snapshot.connection.execute(
+            "SELECT (SELECT count(*) FROM files WHERE skip = ''), (SELECT count(*) FROM chunks)"
+        )
+        known = next((files, chunks) for files, chunks in rows)
+        if len(_counts) >= _MAX_COUNTS:
+            _counts.clear()
+        _counts[state] = known
+    return known
 
 
 def text(snapshot: Snapshot, file: int, until: int = 0) -> bytes:

@@ -70,7 +70,7 @@ def one(source: sources.Source, seed: int, own: bool) -> list[measure.Figure]:
             if own:
                 figures += measure.saves(source, link, random, interpreter)
             figures += measure.memory(home, source.name)
-            name = link.symbols(source.root, "*", limit=1, kind="function")["results"][0]["name"]
+            name = link.symbols(source.root, "*_*_*", limit=1, kind="function")["results"][0]["name"]
         return figures + measure.client(home, source, name)
     finally:
         home.close()
