@@ -152,7 +152,8 @@ def definition_order(
 ) -> dict[int, int]:
     """Return symbol id -> place among the definitions of the same asked name.
 
-    Source before tests and copies, bodies before announcements, by kind, exported before private, by path.
+    Source before tests and copies, code before configuration and documents (a target of a Makefile may have the name
+    of a function), bodies before announcements, by kind, exported before private, by path.
     """
     kinds: dict[str, int] = {kind: place for place, kind in enumerate(weights.KINDS)}
     groups: dict[tuple[int, bool], list[Definition]] = defaultdict(list)
@@ -163,6 +164,7 @@ def definition_order(
         group.sort(
             key=lambda one: (
                 bool(files[one.symbol.file].facts & BESIDE),
+                files[one.symbol.file].content != "code",
                 one.symbol.id in announced,
                 kinds.get(one.symbol.kind, len(kinds)),
                 not one.symbol.exported,

@@ -129,12 +129,13 @@ def _beside(one: Defined) -> bool:
 
 
 def _ordered(found: list[Defined], prototypes: frozenset[Defined]) -> list[Defined]:
-    def rank(one: Defined) -> tuple[bool, bool, int, bool, str, int, int]:
+    def rank(one: Defined) -> tuple[bool, bool, bool, int, bool, str, int, int]:
         symbol = one.symbol
         kind = next((i for i, kinds in enumerate(_KINDS) if symbol.kind in kinds), len(_KINDS))
         private = not symbol.exported
         return (
             _beside(one),
+            one.content != "code",
             one in prototypes,
             kind,
             private,

@@ -26,7 +26,7 @@ _SCANNED = 300_000
 _CANDIDATES = 2_000
 
 _DEFINED = """
-SELECT f.path, f.language, f.facts, n.name, s.qualified_name, s.kind, s.parent, s.exported,
+SELECT f.path, f.language, f.content, f.facts, n.name, s.qualified_name, s.kind, s.parent, s.exported,
        s.line_start, s.line_end, s.definition_line, s.signature, s.doc
 FROM symbols s JOIN files f ON f.id = s.file_id JOIN names n ON n.id = s.name_id
 """
@@ -39,6 +39,7 @@ class Defined(msgspec.Struct, frozen=True):
 
     path: str
     language: str
+    content: str
     facts: int
     symbol: Symbol
 
@@ -291,8 +292,8 @@ def _reasons(snapshot: Snapshot, column: str) -> tuple[ReasonCount, ...]:
 
 
 def _defined(row: tuple[object, ...]) -> Defined:
-    path, language, facts, *symbol = row
-    return Defined(str(path), str(language), int(str(facts)), _symbol(symbol))
+    path, language, content, facts, *symbol = row
+    return Defined(str(path), str(language), str(content), int(str(facts)), _symbol(symbol))
 
 
 def _symbol(row: Sequence[object]) -> Symbol:

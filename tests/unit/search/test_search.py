@@ -342,3 +342,12 @@ def test_an_answer_from_a_file_that_has_changed_is_refused_once(tmp_path: Any) -
     told = json.loads(room.ask(request).out)
 
     assert (told["fresh"], told["results"][0]["verified"]) == (False, False)
+
+
+def test_code_comes_before_a_target_of_its_name(tmp_path: Any) -> None:
+    """`make check` is not what defines check()."""
+    room = build(
+        tmp_path, {"Makefile": "check: all\n\t./run\n", "src/sys.c": "static int check(void) {\n  return 1;\n}\n"}
+    )
+
+    assert [one["file"] for one in room.find("check")][:2] == ["src/sys.c", "Makefile"]
