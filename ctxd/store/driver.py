@@ -23,6 +23,9 @@ _WRITER_CACHE_KIB = 8192
 # A reader caches little: the kernel's page cache is behind it, and there may be 16 connections.
 _READER_CACHE_KIB = 2048
 
+# Recovering a log takes some milliseconds for each megabyte in it.
+_OPEN_BUSY_MS = 2_000
+
 
 class IndexDamaged(IndexUnusable):
     """The file is not what this program wrote: build a new one under another name."""
@@ -99,6 +102,8 @@ def open_reader(path: str) -> apsw.Connection:
         connection = apsw.Connection(_uri(path, "ro"), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
             connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
+            # The pragmas read the file, and another thread that opens it at this moment may have its log locked.
+            connection.set_busy_timeout(_OPEN_BUSY_MS)
             connection.execute(f"PRAGMA query_only=1; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-{_READER_CACHE_KIB}")
         except BaseException:
             connection.close()
