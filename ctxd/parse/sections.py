@@ -88,9 +88,10 @@ class Sheet:
             self.begun = row
 
     def end(self, row: int, *, is_text: bool = True) -> None:
-        """End the open piece with `row`."""
+        """End the open piece with `row`; nothing is left of one whose lines a heading took for its own."""
         if self.begun != -1:
-            self.pieces.append(Piece(self.begun, row, is_text))
+            if self.begun <= row:
+                self.pieces.append(Piece(self.begun, row, is_text))
             self.begun = -1
 
 

@@ -310,6 +310,22 @@ FRAGMENTS = {
     "toml": ["[a]\n", "b = 1\n", "c = [\n", "]\n", "\n", "# d\n", '"""\n'],
     "make": ["a: b\n", "\tc\n", "\n", "# d\n", "E := \\\n", "define f\n", "endef\n"],
     "restructuredtext": ["A\n", "===\n", "\n", "text\n", ".. class:: C\n", "   doc\n", "   .. method:: m\n"],
+    "asciidoc": [
+        "= A\n",
+        "== B\n",
+        "[[a]]\n",
+        "text\n",
+        "\n",
+        "----\n",
+        "B\n---\n",
+        ".Title\n",
+        "a longer line\n" * 60,
+    ],
+    "ini": ["[a]\n", "b = 1\n", "; c\n", "\n", "d: e\n"],
+    "dockerfile": ["FROM a AS b\n", "RUN c \\\n", "  d\n", "# e\n", "\n", "COPY f g\n"],
+    "shell": ["f() {\n", "}\n", "a=1\n", "cat <<E\n", "E\n", "# c\n", "\n", "if x; then\n", "fi\n"],
+    "ruby": ["class A\n", "  def b\n", "  end\n", "end\n", "=begin\n", "=end\n", "\n", "c = <<~E\n", "E\n"],
+    "sql": ["create table a (\n", "  b int\n", ");\n", "-- c\n", "\n", "select 1;\n", "$$\n"],
     "vue": ["<script>\n", "</script>\n", "let a = 1\n", "<template>\n", "\n", "import b from 'b'\n", "<!--\n"],
     "jupyter": [
         '"source": ["def f():\\n",\n',
@@ -337,6 +353,7 @@ def test_any_file_is_partitioned(data: st.DataObject) -> None:
 
     check_partition(lines, chunks)
     assert all(-1 <= chunk.symbol < len(extracted.symbols) for chunk in chunks)
+    assert all(block.line_start <= block.line_end for block in extracted.blocks)
 
 
 def test_own_sources_are_partitioned() -> None:

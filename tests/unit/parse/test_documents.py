@@ -62,6 +62,19 @@ def test_asciidoc_titles_in_delimited_blocks_are_text() -> None:
     assert spans(read("asciidoc", text)) == [("T", 1, 1, 17), ("T.Yes", 15, 16, 17)]
 
 
+def test_anchors_of_asciidoc_titles_leave_no_empty_block() -> None:
+    """An anchor that its title takes was no paragraph, also in a section so long that its paragraphs are blocks."""
+    text = "== A\n[[b]]\n=== B\n" + "Some words to make the section a long one.\n" * 80
+
+    found = read("asciidoc", text)
+
+    assert [(b.kind, b.line_start, b.line_end) for b in found.blocks] == [
+        ("section", 1, 83),
+        ("section", 2, 83),
+        ("statement", 4, 83),
+    ]
+
+
 def test_old_asciidoc_titles_are_underlined_as_long_as_they_are() -> None:
     """A delimiter below a paragraph is longer or shorter than its last line."""
     text = "Title\n=====\n\nSection\n-------\n\nA paragraph of some length\n----\nlisting\n----\n"
