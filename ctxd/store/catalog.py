@@ -16,7 +16,7 @@ from ctxd import words
 from ctxd.model import FileStat, Known, Symbol
 from ctxd.state import Counts, FileRow, LanguageCount, Near, ReasonCount
 from ctxd.store import similar
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
 
 # Files that repeat or exercise what others define: their definitions come after those of the source itself.
@@ -25,8 +25,8 @@ BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
 _SCANNED = 300_000
 _CANDIDATES = 2_000
 
-_DEFINED = """
-SELECT f.path, f.language, f.content, f.facts, n.name, s.qualified_name, s.kind, s.parent, s.exported,
+_DEFINED = f"""
+SELECT f.path, f.language, f.content, f.facts, n.name, {QUALIFIED_NAME}, s.kind, s.parent, s.exported,
        s.line_start, s.line_end, s.definition_line, s.signature, s.doc
 FROM symbols s JOIN files f ON f.id = s.file_id JOIN names n ON n.id = s.name_id
 """
@@ -183,7 +183,8 @@ def matching(
     execute = snapshot.connection.execute
     if qualified:
         rows = execute(
-            f"SELECT s.id, s.qualified_name FROM symbols s WHERE instr(s.qualified_name, :literal) AND {_IN_SCOPE}",
+            f"SELECT s.id, {QUALIFIED_NAME} AS qualified FROM symbols s JOIN names n ON n.id = s.name_id"
+            f" WHERE instr(qualified, :literal) AND {_IN_SCOPE}",
             {"literal": literal, "scope": scope},
         )
         ids = [number for number, name in rows if accept(name)]
@@ -226,7 +227,7 @@ def every(snapshot: Snapshot, *, kind: str = "", scope: str | None = None) -> It
 def pieces(snapshot: Snapshot, path: str) -> list[Piece]:
     """Return the places of a file's chunks, in the order of its lines."""
     rows = snapshot.connection.execute(
-        "SELECT c.line_start, c.line_end, c.byte_start, c.byte_end, c.kind, n.name, s.qualified_name, s.kind,"
+        f"SELECT c.line_start, c.line_end, c.byte_start, c.byte_end, c.kind, n.name, {QUALIFIED_NAME}, s.kind,"
         " s.parent, s.exported, s.line_start, s.line_end, s.definition_line, s.signature, s.doc"
         " FROM chunks c LEFT JOIN symbols s ON s.id = c.symbol_id LEFT JOIN names n ON n.id = s.name_id"
         " WHERE c.file_id = (SELECT id FROM files WHERE path = ?) ORDER BY c.line_start, c.byte_start",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import apsw
 import msgspec
 
-from ctxd.store.schema import FTS_COLUMNS, REFERENCE_KINDS
+from ctxd.store.schema import FTS_COLUMNS, QUALIFIED_NAME, REFERENCE_KINDS
 from ctxd.store.snapshot import Snapshot
 
 _FILES = (
@@ -24,17 +24,18 @@ _FILES = (
     " FROM files ORDER BY path"
 )
 _SYMBOLS = (
-    "SELECT s.qualified_name, n.name, s.kind, s.parent, s.exported, s.line_start, s.line_end, s.definition_line,"
+    f"SELECT {QUALIFIED_NAME}, n.name, s.kind, s.parent, s.exported, s.line_start, s.line_end, s.definition_line,"
     " s.signature, s.doc FROM symbols s JOIN names n ON n.id=s.name_id WHERE s.file_id=?"
 )
 _REFERENCES = (
-    "SELECT n.name, r.kind, r.line, r.receiver, s.qualified_name, s.definition_line FROM refs r"
-    " JOIN names n ON n.id=r.name_id LEFT JOIN symbols s ON s.id=r.symbol_id WHERE r.file_id=?"
+    f"SELECT used.name, r.kind, r.line, r.receiver, {QUALIFIED_NAME}, s.definition_line FROM refs r"
+    " JOIN names used ON used.id=r.name_id LEFT JOIN symbols s ON s.id=r.symbol_id"
+    " LEFT JOIN names n ON n.id=s.name_id WHERE r.file_id=?"
 )
 _IMPORTS = "SELECT line, module, names FROM imports WHERE file_id=?"
 _CHUNKS = (
-    "SELECT c.line_start, c.line_end, c.byte_start, c.byte_end, c.tokens, c.kind, s.qualified_name, s.definition_line,"
-    " c.id FROM chunks c LEFT JOIN symbols s ON s.id=c.symbol_id WHERE c.file_id=?"
+    f"SELECT c.line_start, c.line_end, c.byte_start, c.byte_end, c.tokens, c.kind, {QUALIFIED_NAME}, s.definition_line,"
+    " c.id FROM chunks c LEFT JOIN symbols s ON s.id=c.symbol_id LEFT JOIN names n ON n.id=s.name_id WHERE c.file_id=?"
 )
 _json = msgspec.json.Encoder()
 

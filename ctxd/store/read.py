@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, REFERENCE_KINDS, STUB, TEST, VENDORED
+from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, REFERENCE_KINDS, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.texts import Texts
 
@@ -81,7 +81,7 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
 
 _FILE = "f.id, f.path, f.language, f.content, f.facts, f.size_bytes, f.mtime_ns, f.ctime_ns, f.inode"
 _SYMBOL = (
-    "s.id, s.file_id, n.name, s.qualified_name, s.kind, s.parent, s.exported, s.line_start, s.line_end,"
+    f"s.id, s.file_id, n.name, {QUALIFIED_NAME}, s.kind, s.parent, s.exported, s.line_start, s.line_end,"
     " s.definition_line, s.signature, s.doc"
 )
 _CHUNK = (

@@ -12,7 +12,7 @@ from collections.abc import Collection
 import msgspec
 
 from ctxd.model import ReferenceKind
-from ctxd.store.schema import REFERENCE_KINDS
+from ctxd.store.schema import QUALIFIED_NAME, REFERENCE_KINDS
 from ctxd.store.snapshot import Snapshot
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
@@ -67,7 +67,7 @@ class Bound(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 _DEFINITION = (
-    "SELECT s.id, s.file_id, n.name, s.qualified_name, s.kind, s.parent, s.line_start, s.line_end,"
+    f"SELECT s.id, s.file_id, n.name, {QUALIFIED_NAME}, s.kind, s.parent, s.line_start, s.line_end,"
     " s.definition_line, s.signature FROM symbols s JOIN names n ON n.id = s.name_id"
 )
 _SITE = "SELECT r.file_id, r.place, n.name, r.kind, r.line, coalesce(r.symbol_id, 0), r.receiver FROM"

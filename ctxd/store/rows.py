@@ -35,8 +35,8 @@ _CHUNK = (
     " VALUES(?,?,?,?,?,?,?,?,?)"
 )
 _SYMBOL = (
-    "INSERT INTO symbols(id, file_id, name_id, qualified_name, kind, parent, exported, line_start, line_end,"
-    " definition_line, signature, doc) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+    "INSERT INTO symbols(id, file_id, name_id, kind, parent, exported, line_start, line_end, definition_line,"
+    " signature, doc) VALUES(?,?,?,?,?,?,?,?,?,?,?)"
 )
 _REFERENCE = "INSERT INTO refs(file_id, place, name_id, kind, line, symbol_id, receiver) VALUES(?,?,?,?,?,?,?)"
 _IMPORT = "INSERT OR IGNORE INTO imports(file_id, module, line, names) VALUES(?,?,?,?)"
@@ -105,8 +105,8 @@ class Rows:
             _SYMBOL,
             [
                 (
-                    number, file_id, ids[s.name], s.qualified_name, s.kind, s.parent, s.exported, s.line_start,
-                    s.line_end, s.definition_line, s.signature, s.doc,
+                    number, file_id, ids[s.name], s.kind, s.parent, s.exported, s.line_start, s.line_end,
+                    s.definition_line, s.signature, s.doc,
                 )
                 for number, s in enumerate(symbols, first)
             ],

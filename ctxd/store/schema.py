@@ -10,13 +10,16 @@ from typing import get_args
 
 from ctxd.model import ReferenceKind
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # References outnumber everything else by far, so their kind is a number: the place in this tuple.
 REFERENCE_KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
 
 # Facts that come from a file's path, as bits of files.facts.
 TEST, EXAMPLE, VENDORED, LEGACY, GENERATED, STUB = 1, 2, 4, 8, 16, 32
+
+# The qualified name of the symbol `s` called `n.name`; stored it would be a third of the table.
+QUALIFIED_NAME = "CASE s.parent WHEN '' THEN n.name ELSE s.parent || '.' || n.name END"
 
 # Columns of the full-text table, in order; bm25() takes one weight for each.
 FTS_COLUMNS = ("path", "name", "context", "body")
@@ -66,9 +69,8 @@ CREATE TABLE symbols(
   id INTEGER PRIMARY KEY,
   file_id INTEGER NOT NULL REFERENCES files(id),
   name_id INTEGER NOT NULL REFERENCES names(id),
-  qualified_name TEXT NOT NULL,
   kind TEXT NOT NULL,
-  parent TEXT NOT NULL,
+  parent TEXT NOT NULL,                   -- qualified name of the definition around it; '' = none
   exported INTEGER NOT NULL,
   line_start INTEGER NOT NULL,
   line_end INTEGER NOT NULL,
@@ -98,7 +100,6 @@ CREATE TABLE imports(
   names TEXT NOT NULL,                    -- JSON array of [name, alias]
   PRIMARY KEY(file_id, line, module, names)
 ) WITHOUT ROWID;
-CREATE INDEX imports_module ON imports(module);
 
 -- Text that words.expand made; contentless, so a changed row is a delete and an insert.
 CREATE VIRTUAL TABLE fts USING fts5(

@@ -26,8 +26,8 @@ def test_a_file_becomes_rows_that_refer_to_each_other(room: Room) -> None:
 
     assert (applied.generation, applied.files, applied.missing) == (1, 1, ())
     assert room.rows(
-        "SELECT n.name, r.line, s.qualified_name FROM refs r JOIN names n ON n.id=r.name_id"
-        " LEFT JOIN symbols s ON s.id=r.symbol_id ORDER BY r.line"
+        "SELECT n.name, r.line, o.name FROM refs r JOIN names n ON n.id=r.name_id"
+        " LEFT JOIN symbols s ON s.id=r.symbol_id LEFT JOIN names o ON o.id=s.name_id ORDER BY r.line"
     ) == [("beta", 3, "alpha"), ("alpha", 5, "gamma")]
     assert room.rows("SELECT module, names FROM imports") == [("os", '[["x",""]]')]
     assert room.rows("SELECT c.line_start FROM fts JOIN chunks c ON c.id=fts.rowid WHERE fts MATCH 'name: gamma'") == [

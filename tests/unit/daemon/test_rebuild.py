@@ -12,6 +12,7 @@ import pytest
 from ctxd.model import FileStat
 from ctxd.parse.pool import Pool
 from ctxd.store import readers
+from ctxd.store.schema import SCHEMA_VERSION
 from ctxd.store.write import Change, Put
 from ctxd.writes import PART_BYTES, Writes
 from ctxprotocol.errors import IndexUnusable
@@ -59,7 +60,7 @@ def test_two_rebuilds_at_once_come_one_after_the_other(tmp_path: Path) -> None:
             await until(lambda: len(indexes(state)) == 1)
             return indexes(state)
 
-    assert asyncio.run(main()) == ["index-1-4.db"]
+    assert asyncio.run(main()) == [f"index-{SCHEMA_VERSION}-4.db"]
 
 
 @pytest.mark.parametrize("ending", ["hang up", "close", "forget", "failure"])
@@ -92,9 +93,9 @@ def test_a_rebuild_that_is_cut_short_leaves_no_file(
             await until(lambda: len(indexes(state)) == 2)
             await end(found, root, asked)
             await asyncio.wait({asked})
-            left = [] if ending == "forget" else ["index-1-1.db"]
+            left = [] if ending == "forget" else [f"index-{SCHEMA_VERSION}-1.db"]
             await until(lambda: indexes(state) == left)
-            await until(lambda: not open_files("index-1-2.db"))
+            await until(lambda: not open_files(f"index-{SCHEMA_VERSION}-2.db"))
             return None if asked.cancelled() else asked.exception()
 
     told = asyncio.run(main())

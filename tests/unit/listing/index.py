@@ -64,11 +64,10 @@ class Index:
         execute = self.connection.execute
         execute("INSERT OR IGNORE INTO names(name, folded) VALUES (?, ?)", (symbol.name, symbol.name.casefold()))
         execute(
-            "INSERT INTO symbols(file_id, name_id, qualified_name, kind, parent, exported, line_start, line_end,"
-            " definition_line, signature, doc) SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM names WHERE name = ?",
+            "INSERT INTO symbols(file_id, name_id, kind, parent, exported, line_start, line_end, definition_line,"
+            " signature, doc) SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ? FROM names WHERE name = ?",
             (
                 file,
-                symbol.qualified_name,
                 symbol.kind,
                 symbol.parent,
                 symbol.exported,

@@ -42,6 +42,13 @@ def test_symbols_are_in_order_and_their_definition_lies_in_their_span(name: str)
     assert all(s.line_start <= s.definition_line <= s.line_end for s in symbols)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_qualified_name_is_the_parent_and_the_name(name: str) -> None:
+    """The index stores the two alone."""
+    for symbol in listing.fixture(name).symbols:
+        assert symbol.qualified_name == f"{symbol.parent}.{symbol.name}".removeprefix("."), symbol
+
+
 def assert_promises(found: Extracted) -> None:
     """Check the promises about blocks in the docstring of `ctxd.parse.extract`."""
     open_blocks = []
