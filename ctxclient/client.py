@@ -90,6 +90,16 @@ class Connection:
         self._welcomed = True
         return reply
 
+    def send(self, request: AnyRequest) -> None:
+        """Send one more request after the last reply. Raises TooLong, HungUp, TimeoutError."""
+        sent = framing.pack(request)
+        if len(sent) > framing.MAX_REQUEST_BYTES:
+            raise TooLong(f"the request is over the limit of {framing.MAX_REQUEST_BYTES} bytes")
+        try:
+            self._socket.sendall(sent)
+        except ConnectionError:
+            raise HungUp(self._welcomed) from None
+
     def await_news(self) -> None:
         """Wait, for days if need be, until there is something to receive. Raises live.ReaderGone."""
         from ctxclient import live
@@ -135,13 +145,35 @@ def converse(connection: Connection, request: AnyRequest, take: Take | None = No
     `take` gets each part of an answer that has no end. Raises Older when the daemon has to be replaced, the error that
     a Failure stands for, HungUp, DaemonUnreachable when it is silent for longer than the request may take.
     """
-    allowed_s = STOP_WAIT_S if isinstance(request, Stop) else request.timeout_ms / 1000 + GRACE_S
-    welcome = None
-    bar = Bar()
+    allowed_s = _allowed_s(request)
     try:
         welcome = connection.greet(request, min(allowed_s, WELCOME_WAIT_S))
-        if is_older(welcome):
-            raise Older(welcome)
+    except TimeoutError as error:
+        raise timed_out(WELCOME_WAIT_S) from error
+    except Garbled as error:
+        raise Older(None) from error
+    if is_older(welcome):
+        raise Older(welcome)
+    return _concluded(connection, request, welcome, take)
+
+
+def proceed(connection: Connection, request: AnyRequest) -> Answer:
+    """Ask once more on a connection whose last question was answered. Raises what `converse` does."""
+    connection.send(request)
+    return _concluded(connection, request)
+
+
+def _allowed_s(request: AnyRequest) -> float:
+    return STOP_WAIT_S if isinstance(request, Stop) else request.timeout_ms / 1000 + GRACE_S
+
+
+def _concluded(
+    connection: Connection, request: AnyRequest, welcome: Welcome | None = None, take: Take | None = None
+) -> Answer:
+    """Return the last reply to a request that was sent."""
+    allowed_s = _allowed_s(request)
+    bar = Bar()
+    try:
         while True:
             if isinstance(request, Watch):
                 connection.await_news()
@@ -161,10 +193,8 @@ def converse(connection: Connection, request: AnyRequest, take: Take | None = No
                 case Welcome():
                     raise Garbled("it greeted twice")
     except TimeoutError as error:
-        raise timed_out(allowed_s if welcome else WELCOME_WAIT_S) from error
+        raise timed_out(allowed_s) from error
     except Garbled as error:
-        if welcome is None:
-            raise Older(None) from error
         raise FrameRefused(f"the daemon's reply cannot be understood: {error}", "ctx daemon restart") from error
     finally:
         bar.clear()

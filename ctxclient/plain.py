@@ -22,8 +22,8 @@ WORKTREE = (*REQUEST, "directory", "chosen", "root", "home", "fresh_within_ms", 
 FILTERED = (*WORKTREE, "limit", "languages", "paths", "excludes", "kind", "content")
 # The fields of each request in their order on the wire.
 FIELDS = {
-    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain"),
-    "find": (*FILTERED, "text", "full", "explain"),
+    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without"),
+    "find": (*FILTERED, "text", "full", "explain", "without"),
     "symbols": (*FILTERED, "pattern"),
     "outline": (*FILTERED, "file"),
     "callers": (*FILTERED, "name"),

@@ -7,26 +7,25 @@ renders: the only thread hop. Errors of the tree in errors.py go to the server a
 from __future__ import annotations
 
 import contextlib
-import difflib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from ctxd import roots
+from ctxd import roots, tokens
 from ctxd.condition import Condition
 from ctxd.config import ConfigFile
-from ctxd.model import ReferenceKind, SymbolKind, View
+from ctxd.model import View
+from ctxd.narrowing import narrowed
 from ctxd.render import administration
-from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets
+from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets, weights
 from ctxd.state import Outcome, RepoRow
 from ctxd.store import catalog
 from ctxd.store.driver import IndexDamaged
 from ctxd.store.snapshot import Snapshot
 from ctxd.worktree import Report, Worktree
 from ctxd.worktrees import Worktrees
-from ctxprotocol.errors import UsageFailed
 from ctxprotocol.messages import (
     Answer,
     Callees,
@@ -34,8 +33,8 @@ from ctxprotocol.messages import (
     Chunk,
     DaemonStatus,
     Deps,
+    Features,
     Files,
-    Filtered,
     Find,
     Forget,
     Init,
@@ -46,10 +45,10 @@ from ctxprotocol.messages import (
     Repos,
     Status,
     Symbols,
+    Tokens,
     Update,
 )
 
-Narrowed = TypeVar("Narrowed", bound=Filtered)
 Waiting = TypeVar("Waiting", Init, Update)
 Verb = Literal["attached", "updated", "rebuilt", "forgotten"]
 
@@ -152,28 +151,28 @@ async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int
 
 async def handle_query(services: Services, request: Query, report: Report) -> Answer:
     """Compile the context for a question."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         return await here.read(lambda snapshot, view: run.query(snapshot, request, view))
 
 
 async def handle_find(services: Services, request: Find, report: Report) -> Answer:
     """List ranked places."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         return await here.read(lambda snapshot, view: run.find(snapshot, request, view))
 
 
 async def handle_symbols(services: Services, request: Symbols, report: Report) -> Answer:
     """List definitions by name."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         return await here.read(lambda snapshot, view: symbols.symbols(snapshot, request, view))
 
 
 async def handle_outline(services: Services, request: Outline, report: Report) -> Answer:
     """List the definitions of one file."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         path = roots.relative(here.view.root, request.directory, request.file)
         return await here.read(lambda snapshot, view: outline.outline(snapshot, request, view, path))
@@ -181,7 +180,7 @@ async def handle_outline(services: Services, request: Outline, report: Report) -
 
 async def handle_callers(services: Services, request: Callers, report: Report) -> Answer:
     """List what refers to a name."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         asked = _asked(request, here.view)
         return await here.read(lambda snapshot, view: callers.callers(snapshot, request, view, asked))
@@ -189,7 +188,7 @@ async def handle_callers(services: Services, request: Callers, report: Report) -
 
 async def handle_callees(services: Services, request: Callees, report: Report) -> Answer:
     """List what a definition refers to."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         asked = _asked(request, here.view)
         return await here.read(lambda snapshot, view: callees.callees(snapshot, request, view, asked))
@@ -206,7 +205,7 @@ def _asked(request: Callers | Callees, view: View) -> targets.Asked:
 
 async def handle_deps(services: Services, request: Deps, report: Report) -> Answer:
     """Show what a file imports, or what imports it."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         path = roots.relative(here.view.root, request.directory, request.file)
         return await here.read(lambda snapshot, view: deps.deps(snapshot, request, view, path))
@@ -221,7 +220,7 @@ async def handle_chunk(services: Services, request: Chunk, report: Report) -> An
 
 async def handle_files(services: Services, request: Files, report: Report) -> Answer:
     """List the indexed paths."""
-    request = with_languages(services, request)
+    request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
         return await here.read(lambda snapshot, view: files.files(snapshot, request, view))
 
@@ -295,30 +294,19 @@ async def handle_languages(services: Services, _request: Languages, _report: Rep
     return Answer(out="".join(f"{name}\n" for name in services.languages))
 
 
+async def handle_features(_services: Services, _request: Features, _report: Report) -> Answer:
+    """Name the parts of a score that can be left out."""
+    return Answer(out="".join(f"{name}\n" for name in weights.FEATURES))
+
+
+async def handle_tokens(_services: Services, request: Tokens, _report: Report) -> Answer:
+    """Count tokens."""
+    return Answer(out="".join(f"{tokens.count(text)}\n" for text in request.texts))
+
+
 async def handle_daemon_status(services: Services, request: DaemonStatus, _report: Report) -> Answer:
     """Say how the daemon is."""
     return administration.daemon(services.condition.daemon(), request)
-
-
-def with_languages(services: Services, request: Narrowed) -> Narrowed:
-    """Return the request with its languages as canonical names. Raises UsageFailed for an unknown one, or kind."""
-    found: list[str] = []
-    for name in request.languages:
-        canonical = services.resolve(name)
-        if not canonical:
-            near = difflib.get_close_matches(name.lower(), services.languages, 1)
-            hint = f"did you mean {near[0]}?" if near else "ctx status shows the languages of this worktree"
-            raise UsageFailed(f"no language is called {name}", hint)
-        found.extend(canonical)
-    kinds = get_args(ReferenceKind if isinstance(request, Callers | Callees) else SymbolKind)
-    if request.kind and request.kind not in kinds:
-        near = difflib.get_close_matches(request.kind.lower(), kinds, 1)
-        raise UsageFailed(f"no kind is called {request.kind}", f"did you mean {near[0]}?" if near else _listed(kinds))
-    return msgspec.structs.replace(request, languages=tuple(dict.fromkeys(found)))
-
-
-def _listed(kinds: tuple[str, ...]) -> str:
-    return f"kinds: {', '.join(sorted(kinds))}"
 
 
 HANDLERS: dict[type, Callable[[Services, Any, Report], Awaitable[Answer]]] = {
@@ -337,5 +325,7 @@ HANDLERS: dict[type, Callable[[Services, Any, Report], Awaitable[Answer]]] = {
     Forget: handle_forget,
     Repos: handle_repos,
     Languages: handle_languages,
+    Features: handle_features,
+    Tokens: handle_tokens,
     DaemonStatus: handle_daemon_status,
 }

@@ -23,6 +23,7 @@ from ctxd.scan.git import Repository
 from ctxd.scan.rules import Rules
 from ctxd.store.integrity import remove_index
 from ctxd.worktree import OpenWatcher, Worktree
+from ctxprotocol import endpoint
 from ctxprotocol.errors import IndexUnusable, RepoUnknown, RootRefused
 from ctxprotocol.messages import InWorktree
 
@@ -60,7 +61,8 @@ class Worktrees:
         attached = {entry.root for entry in entries}
         explicit = {entry.root for entry in entries if entry.explicit}
         root = roots.locate(request, attached, explicit, self._home)
-        if f"{root}/".startswith(f"{self._state}/"):
+        exports = endpoint.exports_path(self._state)
+        if f"{root}/".startswith(f"{self._state}/") and not root.startswith(f"{exports}/"):
             raise RootRefused(f"{root} is where ctx keeps its own state, which is not indexed")
         return root
 

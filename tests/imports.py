@@ -147,7 +147,14 @@ TABLE = (
         "ctxd.handlers",
         (
             *("ctxd.worktrees", "ctxd.worktree", "ctxd.roots", "ctxd.condition", "ctxd.config", "ctxd.search"),
-            *("ctxd.render", "ctxd.store.readers", "ctxd.store.snapshot", "ctxd.store.catalog", "ctxd.store.driver"),
+            *(
+                "ctxd.narrowing",
+                "ctxd.render",
+                "ctxd.store.readers",
+                "ctxd.store.snapshot",
+                "ctxd.store.catalog",
+                "ctxd.store.driver",
+            ),
             *("ctxprotocol", *LEAVES),
         ),
         "a handler asks the rooms; it does not reach behind them",
@@ -170,6 +177,7 @@ TABLE = (
         never=DATABASES,
     ),
     Row("ctxd.roots", ("ctxprotocol", *LEAVES), "which directory a request is about, by stats alone"),
+    Row("ctxd.narrowing", ("ctxprotocol", *LEAVES), "names in, names out"),
     Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
     Row("ctxd.instance", ("ctxprotocol",), "the lock is taken before anything heavy is loaded"),
     Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),

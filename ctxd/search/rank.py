@@ -36,8 +36,14 @@ class Scored(msgspec.Struct, frozen=True, eq=False):
 TIERS = ("exact symbol", "located", "near symbol")
 
 
-def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subject: Subject) -> list[Scored]:
-    """Return the candidates best first."""
+def ranked(
+    plan: Plan,
+    found: Retrieved,
+    candidates: Sequence[Candidate],
+    subject: Subject,
+    without: weights.Without = weights.NONE,
+) -> list[Scored]:
+    """Return the candidates best first; the parts `without` do not count."""
     base = _base(found.lexical, candidates)
     leaders = _leaders(candidates, base)
     evidence = _Evidence(found)
@@ -49,15 +55,21 @@ def ranked(plan: Plan, found: Retrieved, candidates: Sequence[Candidate], subjec
         parts += subject.features(candidate.file.path, None if candidate.definition else candidate.symbol)
         if leaders[candidate.file.id] is candidate:
             parts.append(("coherence", weights.COHERENCE * found.lexical.together.get(candidate.file.id, 0.0)))
+        if without:
+            parts = [part for part in parts if part[0] not in without]
         total = sum([value for _, value in parts])
         for name, factor in penalties.factors(candidate):
+            if name in without:
+                continue
             parts.append((name, total * (factor - 1)))
             total *= factor
-        tier = _tier(plan, evidence, candidate)
+        tier = [part for part in _tier(plan, evidence, candidate) if part[0] not in without]
         parts += tier
         total += sum([value for _, value in tier])
         if total:
             scored.append(Scored(candidate, total, tuple([part for part in parts if part[1]])))
+    if "saturation" in without:
+        return fuse.ordered(scored, lambda one: one.score, lambda one: one.candidate.place)
     return _saturated(scored)
 
 

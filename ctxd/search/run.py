@@ -14,7 +14,7 @@ from ctxd import tokens
 from ctxd.model import Found, Freshness, Hit, Stats, View
 from ctxd.render import json, text
 from ctxd.render.style import style
-from ctxd.search import absence, pack, rank, retrieve
+from ctxd.search import absence, pack, rank, retrieve, weights
 from ctxd.search.announced import announced
 from ctxd.search.candidates import Retrieved, assemble
 from ctxd.search.features import Subject
@@ -24,6 +24,7 @@ from ctxd.search.line import Sought
 from ctxd.search.plan import Plan, plan
 from ctxd.search.rank import Scored
 from ctxd.search.shortlist import shortlist
+from ctxd.search.weights import NONE, Without
 from ctxd.store import read
 from ctxd.store.lexicon import Lexicon
 from ctxd.store.snapshot import Snapshot
@@ -48,7 +49,7 @@ class Ranking(msgspec.Struct, frozen=True):
 
 def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
     """Answer with ranked places. Raises TooLong, UsageFailed."""
-    ranking = search(snapshot, request.text, scope(snapshot, request))
+    ranking = search(snapshot, request.text, scope(snapshot, request), weights.named(request.without))
     if not ranking.scored:
         return _absent(snapshot, request, view)
     limit = min(request.limit or view.limit, MAX_LIMIT)
@@ -61,7 +62,7 @@ def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
 
 def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
     """Answer with the context for a question, within the budget. Raises TooLong, UsageFailed."""
-    ranking = search(snapshot, request.text, scope(snapshot, request))
+    ranking = search(snapshot, request.text, scope(snapshot, request), weights.named(request.without))
     if not ranking.scored:
         return _absent(snapshot, request, view)
     reply = _Reply(snapshot, request, view, ranking)
@@ -89,8 +90,8 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
     return reply.answer(chosen.hits, omitted)
 
 
-def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
-    """Return all places for a question, best first. Raises TooLong."""
+def search(snapshot: Snapshot, question: str, within: Scope, without: Without = NONE) -> Ranking:
+    """Return all places for a question, best first; the parts of a score `without` do not count. Raises TooLong."""
     asked = plan(question)
     files_indexed, chunk_count = read.counts(snapshot)
     book = Lexicon(snapshot)
@@ -105,7 +106,7 @@ def search(snapshot: Snapshot, question: str, within: Scope) -> Ranking:
     )
     files = read.files(snapshot, {one.symbol.file for one in definitions})
     order = rank.definition_order(definitions, files, announced(snapshot, definitions, files))
-    scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject)
+    scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
     strategies = (
         ("symbol", found.definitions),
         ("lexical", found.lexical.base),

@@ -5,8 +5,12 @@ Values are in units of the best lexical score of the window, so that they mean t
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
+
 from ctxd.model import SymbolKind
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxprotocol.errors import UsageFailed
 
 # bm25() weights of the columns path, name, context, body.
 BM25 = (2.0, 1.0, 1.0, 1.0)
@@ -75,3 +79,30 @@ KINDS: tuple[SymbolKind, ...] = (
     "key",
     "section",
 )
+
+# Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
+FEATURES = (
+    *("lexical", "coverage", "path", "file name", "name", "kind", "coherence", "literal", "phrase", "uses"),
+    *("definition", "exact symbol", "near symbol", "located", "saturation"),
+    *(name for name, _, _ in PENALTIES),
+    *("docs", "config", "text", "re-export", "header", "imports", "tiny"),
+)
+Without = frozenset[str]
+NONE: Without = frozenset()
+
+
+def named(names: Collection[str]) -> Without:
+    """Return the parts of a score that `names` mean; case, spaces and dashes do not count. Raises UsageFailed."""
+    if not names:
+        return NONE
+    known = {_plain(name): name for name in FEATURES}
+    for name in names:
+        if _plain(name) not in known:
+            near = difflib.get_close_matches(_plain(name), known, 1)
+            hint = f"did you mean {known[near[0]]}?" if near else f"they are: {', '.join(FEATURES)}"
+            raise UsageFailed(f"no part of a score is called {name}", hint)
+    return frozenset(known[_plain(name)] for name in names)
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in name.lower() if char.isalnum())

@@ -113,6 +113,11 @@ def _fnv1a(data: bytes) -> int:
     return value
 
 
+def exports_path(state_dir: str) -> str:
+    """Return the directory of the trees that `ctx bench` takes out of git: the one place in `state_dir` to index."""
+    return os.path.join(state_dir, "bench")
+
+
 def log_path(state_dir: str) -> str:
     """Return the path of the daemon's log."""
     return os.path.join(state_dir, "ctxd.log")

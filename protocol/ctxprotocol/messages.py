@@ -69,21 +69,26 @@ class Filtered(InWorktree, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"):
-    """`ctx query`: compile the context for `text` into `budget` tokens (0 = the default)."""
+    """`ctx query`: compile the context for `text` into `budget` tokens (0 = the default).
+
+    `without` names parts of a score that do not count, as `explain` prints them: for measuring what each is worth.
+    """
 
     text: str
     budget: int = 0
     full: bool = False
     stubs: bool = False
     explain: bool = False
+    without: tuple[str, ...] = ()
 
 
 class Find(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="find"):
-    """`ctx find`: ranked places for `text`, with their code when `full`."""
+    """`ctx find`: ranked places for `text`, with their code when `full`. `without` as in Query."""
 
     text: str
     full: bool = False
     explain: bool = False
+    without: tuple[str, ...] = ()
 
 
 class Symbols(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="symbols"):
@@ -165,6 +170,16 @@ class Languages(Request, frozen=True, kw_only=True, omit_defaults=True, tag="lan
     """The names that `--lang` takes, one a line, for a shell to complete; answered by the loop itself."""
 
 
+class Features(Request, frozen=True, kw_only=True, omit_defaults=True, tag="features"):
+    """The names that `without` takes, one a line; answered by the loop itself."""
+
+
+class Tokens(Request, frozen=True, kw_only=True, omit_defaults=True, tag="tokens"):
+    """How many tokens each text has by the daemon's own count, a number a line; answered by the loop itself."""
+
+    texts: tuple[str, ...]
+
+
 class DaemonStatus(Request, frozen=True, kw_only=True, omit_defaults=True, tag="daemon_status"):
     """`ctx daemon status`: answered by the loop itself, never behind other work."""
 
@@ -230,6 +245,8 @@ AnyRequest = (
     | Forget
     | Repos
     | Languages
+    | Features
+    | Tokens
     | DaemonStatus
     | Stop
 )
