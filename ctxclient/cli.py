@@ -44,6 +44,7 @@ COMMANDS = {
     "forget": ("worktrees", "forget", "Detach a directory and delete its index."),
     "repos": ("worktrees", "repos", "List what is attached."),
     "config": ("config", "config", "Show and edit your configuration file."),
+    "bench": ("bench", "bench", "Measure how good and how fast answers are."),
     "daemon": ("daemon", "daemon", "Look at, start, stop or install the daemon."),
     "completion": ("completion", "completion", "Print the script that lets a shell complete ctx."),
     "doctor": ("doctor", "doctor", "Check the installation and say what to do."),

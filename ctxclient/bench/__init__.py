@@ -1,0 +1,1 @@
+"""`ctx bench`: labelled sets, the metric, the run, the report. Runs in the client process."""

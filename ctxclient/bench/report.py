@@ -1,0 +1,108 @@
+"""A run as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ctxclient.bench.datasets import Span
+from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured, Run
+from ctxclient.bench.summary import Group, Summary, summary
+from ctxclient.bench.tables import plural, share, table
+
+# A question below it counts as failed.
+FAILED = 0.5
+SHOWN = 3
+
+
+def report(run: Run, *, verbose: bool = False, failed: bool = False) -> str:
+    """Return the tables of a run; `verbose` adds each repository, `failed` the questions that failed."""
+    figures = summary(run.repositories)
+    questions = sum(len(each.questions) for each in run.repositories)
+    pieces = [
+        f"{plural(len(run.repositories), 'repository', 'repositories')}, {plural(questions, 'question')}, {run.trees},"
+        f" {run.took_s:.0f} s\n{run.machine.line()}\n"
+    ]
+    pieces += [_quality(figures, verbose=verbose)] if questions else []
+    pieces += [_compiled(figures)] if figures.all.budgets else []
+    pieces += [_speed(figures)] if figures.speed else []
+    pieces += [_trees(run.repositories)] if verbose else []
+    pieces += [_notes(run)] if _notes(run) else []
+    pieces += [failures(run.repositories)] if failed else []
+    return "\n".join(pieces)
+
+
+def failures(repositories: Sequence[Measured]) -> str:
+    """Return the questions under FAILED: what was wanted, and what came first."""
+    pieces: list[str] = []
+    for each in repositories:
+        worst = sorted((one for one in each.questions if one.ndcg < FAILED), key=lambda one: one.ndcg)
+        pieces += [_failure(each.name, one) for one in worst]
+    return f"{plural(len(pieces), 'question')} under {FAILED}\n" + "".join(pieces)
+
+
+def _failure(name: str, one: Asked) -> str:
+    lines = [f"{one.ndcg:.2f}  {name} ({one.category}): {one.query}"]
+    lines += [f"      wanted  {', '.join(map(place, one.wanted))}"]
+    lines += [f"      {rank:>6}  {place(result)}" for rank, result in enumerate(one.results[:SHOWN], 1)]
+    lines += [] if one.results else ["      nothing came"]
+    return "\n".join(lines) + "\n"
+
+
+def place(span: Span) -> str:
+    """Return a place as people write it."""
+    return f"{span.path}:{span.start_line}-{span.end_line}" if span.start_line else span.path
+
+
+def _quality(figures: Summary, *, verbose: bool) -> str:
+    head = ("find", "repositories", "questions", "NDCG@10", "hit@1", "hit@3", "hit@10", "recall@10")
+    blocks = [[figures.all], figures.categories, figures.languages]
+    blocks += [figures.repositories] if verbose else []
+    rows = [_row(each) for block in blocks if len(block) > 1 or block is blocks[0] for each in block]
+    return table(head, rows)
+
+
+def _row(each: Group) -> tuple[str, ...]:
+    figures = (each.ndcg_10, each.hit_1, each.hit_3, each.hit_10, each.recall_10)
+    return (each.name, str(each.repositories), str(each.questions), *map(share, figures))
+
+
+def _compiled(figures: Summary) -> str:
+    groups = [figures.all, *figures.categories]
+    head = ("query, text answer", *(each.name for each in groups), "mean tokens")
+    rows = [
+        (
+            f"relevant file within {budget.budget:,} tokens",
+            *(share(each.budgets[at].recall) for each in groups),
+            f"{budget.tokens:,.0f}",
+        )
+        for at, budget in enumerate(figures.all.budgets)
+    ]
+    rows += [
+        ("mean tokens until it is named", *(f"{each.to_named:,.0f}" for each in groups), ""),
+        ("mean tokens until it is read", *(f"{each.to_read:,.0f}" for each in groups), ""),
+    ]
+    never = f"{figures.all.never} of {figures.all.questions} never name one and count whole"
+    return f"{table(head, rows)}named, read: in the answer within {USUAL_BUDGET:,} tokens; {never}\n"
+
+
+def _speed(figures: Summary) -> str:
+    rows = [(each.words, str(each.questions), f"{each.p50_ms:.1f}", f"{each.p99_ms:.1f}") for each in figures.speed]
+    return table(("find in the daemon, words", "questions", "p50 ms", "p99 ms"), rows)
+
+
+def _trees(repositories: Sequence[Measured]) -> str:
+    rows = [
+        (each.name, each.language, each.commit[:12], f"{each.files:,}", f"{each.chunks:,}", f"{each.index_ms:,.0f}")
+        for each in repositories
+    ]
+    return table(("repository", "language", "commit", "files", "chunks", "index ms"), rows)
+
+
+def _notes(run: Run) -> str:
+    lines = [f"not measured: {each.message}{f' ({each.hint})' if each.hint else ''}\n" for each in run.unusable]
+    for each in run.repositories:
+        if not each.exact:
+            lines.append(f"{each.name}: at {each.commit[:12]}, which is not the commit of the set\n")
+        if each.missing:
+            lines.append(f"{each.name}: {plural(each.missing, 'file')} missing from a partial clone\n")
+    return "".join(lines)

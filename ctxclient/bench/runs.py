@@ -1,0 +1,154 @@
+"""A run: every question of every repository asked once, and what came. Runs in the client process.
+
+Results are values that JSON holds; what they mean in sum is said by summary.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from ctxclient.bench import metrics
+from ctxclient.bench.answers import Part, Text
+from ctxclient.bench.datasets import Labelled, Question, SetInvalid, Span
+from ctxclient.bench.machine import Machine
+from ctxclient.bench.session import Session
+
+SCHEMA = 1
+BUDGETS = (500, 1000, 1200, 2000, 4000)
+# What `ctx query` gives when nothing else is asked for: how far into it the first right file comes is measured here.
+USUAL_BUDGET = 1200
+
+Report = Callable[[str, int, int], None]
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """The text answer of `ctx query` within one budget: its tokens, and whether it has a row of a relevant file."""
+
+    budget: int
+    tokens: int
+    found: bool
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """One question and what came of it.
+
+    `rank` is that of the first relevant file, 0 when none is among the first ten; `recall10` the share of the relevant
+    files there. In the text answer within the usual budget, from its beginning: `to_named` tokens to the end of the
+    line that first names a relevant file, `to_read` to the end of that row with its code; 0 when there is none. Both by
+    the daemon's own count, in the proportion in which it counts the whole answer.
+    """
+
+    query: str
+    category: str
+    ndcg: float
+    rank: int
+    recall10: float
+    search_ms: float
+    wanted: tuple[Span, ...]
+    results: tuple[Span, ...]
+    compiled: tuple[Compiled, ...] = ()
+    to_named: int = 0
+    to_read: int = 0
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """A repository of a run. `exact`: at the commit that the set names; `missing`, `left_out` as in Export."""
+
+    name: str
+    language: str
+    commit: str = ""
+    exact: bool = True
+    missing: int = 0
+    left_out: int = 0
+    files: int = 0
+    chunks: int = 0
+    changed: int = 0
+    index_ms: float = 0.0
+    questions: tuple[Asked, ...] = ()
+
+
+class Unusable(msgspec.Struct, frozen=True):
+    """A repository that could not be measured, and why."""
+
+    name: str
+    message: str
+    hint: str = ""
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """The same questions with parts of the score left out; only what `find` gives."""
+
+    without: tuple[str, ...]
+    repositories: tuple[Measured, ...]
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """All of a run. `trees` says what was indexed: source folders, whole repositories, a worktree."""
+
+    schema: int = SCHEMA
+    machine: Machine
+    trees: str
+    repositories: tuple[Measured, ...]
+    unusable: tuple[Unusable, ...] = ()
+    variants: tuple[Variant, ...] = ()
+    took_s: float = 0.0
+
+
+def asked(session: Session, root: str, labelled: Labelled, report: Report, budgets: Sequence[int]) -> list[Asked]:
+    """Ask every question about the worktree at `root`; `report` hears of the progress."""
+    found = []
+    for number, question in enumerate(labelled.questions):
+        report(labelled.repository.name, number, len(labelled.questions))
+        found.append(_asked(session, root, question, budgets))
+    return found
+
+
+def _asked(session: Session, root: str, question: Question, budgets: Sequence[int]) -> Asked:
+    answer = session.find(root, question.query, metrics.DEPTH)
+    compiled, named, read = [], 0, 0
+    for budget in budgets:
+        text = session.query(root, question.query, budget)
+        row = text.first(question.files)
+        compiled.append(Compiled(budget, text.tokens, row is not None))
+        if row is not None and budget == USUAL_BUDGET:
+            named, read = _positions(session, text, row)
+    return Asked(
+        query=question.query,
+        category=question.category,
+        ndcg=metrics.ndcg(question, answer.places),
+        rank=metrics.first_rank(question.files, answer.places),
+        recall10=metrics.recall(question.files, answer.places, metrics.DEPTH),
+        search_ms=answer.stats.search_ms,
+        wanted=question.targets,
+        results=answer.places,
+        compiled=tuple(compiled),
+        to_named=named,
+        to_read=read,
+    )
+
+
+def _positions(session: Session, text: Text, row: Part) -> tuple[int, int]:
+    """Return the tokens of a text up to the end of a row's first line, and to the end of the row."""
+    *parts, whole = session.tokens(text.out[: row.named], text.out[: row.end], text.out)
+    scale = text.tokens / whole if text.tokens and whole else 1.0
+    named, read = (max(1, round(part * scale)) for part in parts)
+    return named, read
+
+
+def load(path: str) -> Run:
+    """Return an earlier run. Raises SetInvalid."""
+    try:
+        with open(path, "rb") as file:
+            return msgspec.json.decode(file.read(), type=Run)
+    except OSError as error:
+        raise SetInvalid(f"{path} cannot be read: {error.strerror}", "ctx bench --out FILE writes a run") from None
+    except msgspec.DecodeError as error:
+        raise SetInvalid(f"{path} is no run of ctx bench: {error}", "ctx bench --out FILE writes one") from None
+
+
+def save(path: str, run: Run) -> None:
+    """Write a run as JSON."""
+    with open(path, "wb") as file:
+        file.write(msgspec.json.encode(run) + b"\n")

@@ -1,0 +1,30 @@
+"""Figures as tables for a terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return lines with the first column to the left and the others to the right, under a head."""
+    wide = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    return "".join(
+        "  ".join([row[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in zip(row[1:], wide[1:], strict=True))])
+        + "\n"
+        for row in (head, *rows)
+    )
+
+
+def share(value: float) -> str:
+    """Return a figure between 0 and 1."""
+    return f"{value:.3f}"
+
+
+def difference(value: float) -> str:
+    """Return a difference of two shares; one that rounds to nothing as a dot."""
+    return "." if abs(value) < 0.0005 else f"{value:+.3f}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
