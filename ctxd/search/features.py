@@ -35,6 +35,7 @@ class Subject:
                 for stem in book.stems(concept.alternatives[0][0]):
                     self.stems.setdefault(stem, math.log(1 + chunk_count / (book.spread(stem) + 1)))
         self._total = sum(self.stems.values()) or 1.0
+        self._modules = [name.segments for name in plan.names if len(name.segments) > 1]
         self._paths: dict[str, tuple[float, float]] = {}
         self._names: dict[str, float] = {}
         self._known: dict[str, str] = {}
@@ -46,6 +47,8 @@ class Subject:
         share, stem = self.path(path)
         yield "path", weights.PATH * share
         yield "file name", weights.STEM * stem
+        if self._modules:
+            yield "module", weights.MODULE * self._is_module(path)
         if symbol is not None:
             yield "name", weights.NAME * self.name(symbol.name)
             yield "kind", weights.KIND * _worth(symbol)
@@ -55,7 +58,12 @@ class Subject:
         if not self._prose or not self.stems:
             return 0.0
         share, stem = self.path(path)
-        return weights.PATH * share + weights.STEM * stem
+        return weights.PATH * share + weights.STEM * stem + weights.MODULE * self._is_module(path)
+
+    def _is_module(self, path: str) -> bool:
+        """Whether a dotted name of the question is that of a path, as far as the path goes."""
+        place = _place(path)
+        return any(all(a == b for a, b in zip(place, reversed(one), strict=False)) for one in self._modules)
 
     def path(self, path: str) -> tuple[float, float]:
         """Return the share of the question in a path's stem and folder, and of its stem in the question."""
@@ -97,6 +105,13 @@ class Subject:
                 if len(stem) >= _BEGINNING and (stem.startswith(part) or part.startswith(stem)):
                     return stem
         return ""
+
+
+def _place(path: str) -> list[str]:
+    """Return the names that a module at a path goes by, innermost first."""
+    *folders, base = path.split("/")
+    plain = base.split(".")[0]
+    return ([] if plain in _UNNAMED else [plain]) + folders[::-1]
 
 
 # Worth of a kind, 1 for the most.

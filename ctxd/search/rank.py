@@ -48,6 +48,7 @@ def ranked(
     leaders = _leaders(candidates, base)
     evidence = _Evidence(found)
     penalties = Penalties(plan, candidates)
+    common = _common(found.definitions)
     scored = []
     for candidate, one in zip(candidates, base, strict=True):
         parts = [("lexical", one.lexical), ("coverage", one.coverage)]
@@ -63,7 +64,7 @@ def ranked(
                 continue
             parts.append((name, total * (factor - 1)))
             total *= factor
-        tier = [part for part in _tier(plan, evidence, candidate) if part[0] not in without]
+        tier = [part for part in _tier(plan, evidence, candidate, common) if part[0] not in without]
         parts += tier
         total += sum([value for _, value in tier])
         if total:
@@ -126,10 +127,12 @@ class _Evidence:
         return min(places, default=None)
 
 
-def _tier(plan: Plan, evidence: _Evidence, candidate: Candidate) -> list[tuple[str, float]]:
+def _tier(
+    plan: Plan, evidence: _Evidence, candidate: Candidate, common: Mapping[int, float]
+) -> list[tuple[str, float]]:
     found = []
     one = candidate.definition
-    if one is not None and one.coded and (plan.kind == "symbol" or candidate.order == 0):
+    if one is not None and one.coded and (plan.kind == "symbol" or (candidate.order == 0 and _is_source(candidate))):
         step = weights.STEP * min(candidate.order + one.place, weights.STEPS)
         if one.exact:
             found.append(("exact symbol", weights.EXACT - step))
@@ -137,11 +140,24 @@ def _tier(plan: Plan, evidence: _Evidence, candidate: Candidate) -> list[tuple[s
             found.append(("near symbol", weights.FOLDED - step))
     elif one is not None:
         scale = 1.0 if one.exact else 0.5
-        found.append(("definition", weights.DEFINITION * scale * (0.5 if candidate.order else 1.0)))
+        found.append(("definition", weights.DEFINITION * scale * common[one.place] * (0.5 if candidate.order else 1.0)))
     place = evidence.located(candidate)
     if place is not None:
         found.append(("located", weights.LOCATED - weights.STEP * min(place, weights.STEPS)))
     return found
+
+
+def _is_source(candidate: Candidate) -> bool:
+    """Whether a definition that a sentence names is the thing itself: no heading or key of that name."""
+    return candidate.file.content == "code"
+
+
+def _common(definitions: Sequence[Definition]) -> dict[int, float]:
+    """Return for each name of the plan what a definition of it is worth: less the more files define one."""
+    files: dict[int, set[int]] = defaultdict(set)
+    for one in definitions:
+        files[one.place].add(one.symbol.file)
+    return {place: min(1.0, weights.COMMON / len(found)) for place, found in files.items()}
 
 
 def _saturated(scored: Sequence[Scored]) -> list[Scored]:
@@ -180,6 +196,8 @@ def definition_order(
                 one.symbol.id in announced,
                 kinds.get(one.symbol.kind, len(kinds)),
                 not one.symbol.exported,
+                _stem(files[one.symbol.file].path) != one.symbol.name.casefold().replace("_", ""),
+                files[one.symbol.file].path.count("/"),
                 files[one.symbol.file].path,
                 one.symbol.line_start,
                 one.symbol.definition_line,
@@ -187,3 +205,8 @@ def definition_order(
         )
         found.update({one.symbol.id: place for place, one in enumerate(group)})
     return found
+
+
+def _stem(path: str) -> str:
+    """Return a file's name without its last suffix, as a name but for case would be spelled."""
+    return path.rpartition("/")[2].rpartition(".")[0].casefold().replace("_", "").replace("-", "")

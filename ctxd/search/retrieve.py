@@ -168,7 +168,8 @@ def definitions(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Definition
         exact = [row for row in rows if _owned(snapshot, row, name)]
         near = [] if exact or not coded else rows or [row for row in _folded(snapshot, name) if scope.takes(row)]
         found += [Definition(row, place, True, coded) for row in exact]
-        found += [Definition(row, place, False, coded and _sure(row, name)) for row in near]
+        sure = plan.kind == "symbol" or name.written
+        found += [Definition(row, place, False, coded and sure and _sure(row, name)) for row in near]
     if " " in plan.text and len(plan.text) <= _LONGEST_TITLE:
         # The title of a test or a section is a name with spaces; one all in small letters is just words.
         found += [

@@ -59,12 +59,13 @@ class Path(msgspec.Struct, frozen=True):
 class Name(msgspec.Struct, frozen=True):
     """A name as written, without its brackets. `segments` are its parts at `::`, `.`, `#`, `->`, `/`.
 
-    `coded`: only code is written like that.
+    `coded`: only code is written like that. `written`: so is its last segment alone, or it is called.
     """
 
     text: str
     segments: tuple[str, ...]
     coded: bool
+    written: bool = True
 
 
 def quoted(text: str) -> list[Quoted]:
@@ -120,8 +121,12 @@ def name(piece: str) -> Name | None:
     if not body or len(body) > _LONGEST:
         return None
     if _QUALIFIED.fullmatch(body):
-        return Name(body, tuple(filter(None, _JOINTS.split(body.lstrip("@$")))), True)
+        segments = tuple(filter(None, _JOINTS.split(body.lstrip("@$"))))
+        return Name(body, segments, True, called or _is_coded(segments[-1]))
     if not _NAME.fullmatch(body):
         return None
-    coded = called or "_" in body.strip() or _INNER_CAPITAL.search(body) is not None
-    return Name(body, (body.lstrip("@"),), coded or body[0] in "@$")
+    return Name(body, (body.lstrip("@"),), called or _is_coded(body) or body[0] in "@$")
+
+
+def _is_coded(name: str) -> bool:
+    return "_" in name or _INNER_CAPITAL.search(name) is not None

@@ -11,8 +11,7 @@ STOP = frozenset(
     should show so some such than that the their them then there these they this those through to too under until up us
     use used uses using very via was we were what when where whether which while who whom whose why will with within
     without would you your code codebase find explain tell implementation implemented implement implements handled
-    handle handles happen happens work works mean means way thing things describe located defined repo repository
-    project
+    handle handles happen happens work works mean means way thing things describe located defined repo
     """.split()  # noqa: SIM905
 )
 

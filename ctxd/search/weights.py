@@ -27,8 +27,10 @@ COVERAGE = 1.5  # times the lexical share, with every word of the question
 COVERAGE_POWER = 1.5
 PATH = 1.0  # share of the question that is in the file's stem and folder
 STEM = 0.75  # share of the file's stem that is in the question
+MODULE = 1.0  # a dotted name of the question is its path
 NAME = 0.6  # share of the definition's name that is in the question
 DEFINITION = 1.5  # defines a capitalised word of the question
+COMMON = 2  # a name defined in more files than this is worth less with each of them
 COHERENCE = 0.8  # how much of the file speaks of the question
 PHRASE = 0.25  # for each word of a run of the question's words, found in a row
 PHRASE_MOST = 3.0
@@ -53,7 +55,7 @@ HEADER = 0.6  # announces what the source file of the same name does
 IMPORTS = 0.85
 TINY = 0.75
 TINY_TOKENS = 6
-SATURATION = 0.5
+SATURATION = 0.3
 
 # Reciprocal ranks: small enough that first places count, large enough that no list decides alone.
 RRF_K = 60
@@ -82,7 +84,7 @@ KINDS: tuple[SymbolKind, ...] = (
 
 # Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
 FEATURES = (
-    *("lexical", "coverage", "path", "file name", "name", "kind", "coherence", "literal", "phrase", "uses"),
+    *("lexical", "coverage", "path", "file name", "module", "name", "kind", "coherence", "literal", "phrase", "uses"),
     *("definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
     *("docs", "config", "text", "re-export", "header", "imports", "tiny"),
