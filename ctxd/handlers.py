@@ -294,9 +294,10 @@ async def handle_languages(services: Services, _request: Languages, _report: Rep
     return Answer(out="".join(f"{name}\n" for name in services.languages))
 
 
-async def handle_features(_services: Services, _request: Features, _report: Report) -> Answer:
+async def handle_features(_services: Services, request: Features, _report: Report) -> Answer:
     """Name the parts of a score that can be left out."""
-    return Answer(out="".join(f"{name}\n" for name in weights.FEATURES))
+    meant = weights.named(request.names)
+    return Answer(out="".join(f"{name}\n" for name in weights.FEATURES if not meant or name in meant))
 
 
 async def handle_tokens(_services: Services, request: Tokens, _report: Report) -> Answer:

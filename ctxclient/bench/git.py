@@ -68,7 +68,7 @@ class Git:
                 line = os.fsdecode(file.read(4_096)).partition("\n")[0].rstrip("\r")
             inside = os.path.join(directory, line.removeprefix("gitdir: ")) if line.startswith("gitdir: ") else ""
         for place in (inside, directory):
-            if place and os.path.isfile(os.path.join(place, "HEAD")):
+            if place and _is_git_directory(place):
                 return cls(os.path.realpath(place))
         return None
 
@@ -169,6 +169,12 @@ class Git:
         if program is None or not os.path.isabs(program):
             raise GitFailed("git is not installed")
         return [program, *_OPTIONS, f"--git-dir={self.git_dir}"]
+
+
+def _is_git_directory(place: str) -> bool:
+    """A linked worktree's has `commondir` in place of `objects`."""
+    there = (os.path.exists(os.path.join(place, name)) for name in ("objects", "commondir"))
+    return os.path.isfile(os.path.join(place, "HEAD")) and any(there)
 
 
 def _environment() -> dict[str, str]:

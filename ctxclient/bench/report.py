@@ -4,31 +4,83 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from ctxclient.bench import chart
 from ctxclient.bench.datasets import Span
-from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured, Run
+from ctxclient.bench.differences import Comparison, ablation, compared, comparison
+from ctxclient.bench.machine import Machine
+from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured, Run, Unusable
 from ctxclient.bench.summary import Group, Summary, summary
 from ctxclient.bench.tables import plural, share, table
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A run as one JSON object: its figures; with `run` all of it."""
+
+    schema: int
+    machine: Machine
+    trees: str
+    took_s: float
+    summary: Summary
+    unusable: tuple[Unusable, ...]
+    without: tuple[Left, ...] = ()
+    comparison: Comparison | None = None
+    run: Run | None = None
+
+
+class Left(msgspec.Struct, frozen=True):
+    """The figures of a variant."""
+
+    without: tuple[str, ...]
+    all: Group
+    categories: tuple[Group, ...]
+    languages: tuple[Group, ...]
+
 
 # A question below it counts as failed.
 FAILED = 0.5
 SHOWN = 3
 
 
-def report(run: Run, *, verbose: bool = False, failed: bool = False) -> str:
+def report(run: Run, earlier: Run | None = None, *, verbose: bool = False, failed: bool = False) -> str:
     """Return the tables of a run; `verbose` adds each repository, `failed` the questions that failed."""
-    figures = summary(run.repositories)
+    figures = summary(run.repositories, run.timed)
     questions = sum(len(each.questions) for each in run.repositories)
     pieces = [
-        f"{plural(len(run.repositories), 'repository', 'repositories')}, {plural(questions, 'question')}, {run.trees},"
-        f" {run.took_s:.0f} s\n{run.machine.line()}\n"
+        f"{plural(len(run.repositories), 'repository', 'repositories')}, {plural(questions, 'question')}, {run.trees};"
+        f" {run.took_s:.0f} s, {sum(each.index_ms for each in run.repositories) / 1e3:.0f} s of it indexing\n"
+        f"{run.machine.line()}\n"
     ]
     pieces += [_quality(figures, verbose=verbose)] if questions else []
-    pieces += [_compiled(figures)] if figures.all.budgets else []
+    pieces += [_compiled(figures), chart.text(figures.all)] if figures.all.budgets else []
     pieces += [_speed(figures)] if figures.speed else []
     pieces += [_trees(run.repositories)] if verbose else []
+    pieces += [ablation(run)] if run.variants and questions else []
+    pieces += [comparison(compared(earlier.repositories, run.repositories))] if earlier else []
     pieces += [_notes(run)] if _notes(run) else []
     pieces += [failures(run.repositories)] if failed else []
     return "\n".join(pieces)
+
+
+def told(run: Run, earlier: Run | None = None, *, verbose: bool = False) -> str:
+    """Return a run as one line of JSON; `verbose` adds every question."""
+    variants = []
+    for each in run.variants:
+        found = summary(each.repositories)
+        variants.append(Left(each.without, found.all, found.categories, found.languages))
+    value = Told(
+        schema=run.schema,
+        machine=run.machine,
+        trees=run.trees,
+        took_s=round(run.took_s, 3),
+        summary=summary(run.repositories, run.timed),
+        unusable=run.unusable,
+        without=tuple(variants),
+        comparison=compared(earlier.repositories, run.repositories) if earlier else None,
+        run=run if verbose else None,
+    )
+    return msgspec.json.encode(value).decode() + "\n"
 
 
 def failures(repositories: Sequence[Measured]) -> str:

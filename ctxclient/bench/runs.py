@@ -84,6 +84,13 @@ class Variant(msgspec.Struct, frozen=True):
     repositories: tuple[Measured, ...]
 
 
+class Timed(msgspec.Struct, frozen=True):
+    """A question of so many words that was only timed: the daemon's own time for `find`."""
+
+    words: int
+    search_ms: float
+
+
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """All of a run. `trees` says what was indexed: source folders, whole repositories, a worktree."""
 
@@ -94,6 +101,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     unusable: tuple[Unusable, ...] = ()
     variants: tuple[Variant, ...] = ()
     took_s: float = 0.0
+    timed: tuple[Timed, ...] = ()
 
 
 def asked(session: Session, root: str, labelled: Labelled, report: Report, budgets: Sequence[int]) -> list[Asked]:

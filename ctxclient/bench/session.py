@@ -122,9 +122,9 @@ class Session:
         """Return how many tokens each text has by the daemon's count."""
         return [int(line) for line in self.ask(Tokens(texts=texts)).out.split()]
 
-    def features(self) -> list[str]:
-        """Return the names of the parts of a score."""
-        return self.ask(Features()).out.splitlines()
+    def features(self, names: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the parts of a score that `names` mean, all for none. Raises UsageFailed for an unknown one."""
+        return tuple(self.ask(Features(names=tuple(names))).out.splitlines())
 
     def ask(self, request: AnyRequest) -> Answer:
         """Return the answer; a daemon is started or replaced as for any command. Raises CtxError."""

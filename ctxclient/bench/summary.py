@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from ctxclient.bench.metrics import DEPTH, mean, percentile
-from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured
+from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured, Timed
 
 # Questions of so many words are counted together.
 LENGTHS = ((1, 1), (2, 2), (3, 4), (5, 7), (8, 12), (13, 10_000))
@@ -60,8 +60,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     speed: tuple[Speed, ...]
 
 
-def summary(repositories: Sequence[Measured]) -> Summary:
-    """Return the figures of a run."""
+def summary(repositories: Sequence[Measured], timed: Sequence[Timed] = ()) -> Summary:
+    """Return the figures of a run; its speed on the questions that were `timed`, else on those of the set."""
     categories = sorted({one.category for each in repositories for one in each.questions})
     languages = sorted({each.language for each in repositories})
     return Summary(
@@ -74,7 +74,7 @@ def summary(repositories: Sequence[Measured]) -> Summary:
             group(name, [each.questions for each in repositories if each.language == name]) for name in languages
         ),
         repositories=tuple(group(each.name, [each.questions]) for each in repositories),
-        speed=speed([one for each in repositories for one in each.questions]),
+        speed=speed(timed or [_timed(one) for each in repositories for one in each.questions]),
     )
 
 
@@ -110,14 +110,18 @@ def group(name: str, parts: Sequence[Sequence[Asked]]) -> Group:
     )
 
 
-def speed(questions: Iterable[Asked]) -> tuple[Speed, ...]:
+def speed(timed: Iterable[Timed]) -> tuple[Speed, ...]:
     """Return how long `find` took in the daemon, all together and by the number of words."""
-    timed = [(len(one.query.split()), one.search_ms) for one in questions]
-    rows = [("all", [ms for _, ms in timed])]
+    timed = list(timed)
+    rows = [("all", [one.search_ms for one in timed])]
     for low, high in LENGTHS:
         label = str(low) if low == high else f"{low}-{high}" if high < 1_000 else f"{low}+"
-        rows.append((label, [ms for words, ms in timed if low <= words <= high]))
+        rows.append((label, [one.search_ms for one in timed if low <= one.words <= high]))
     return tuple(Speed(label, len(ms), percentile(ms, 0.5), percentile(ms, 0.99)) for label, ms in rows if ms)
+
+
+def _timed(one: Asked) -> Timed:
+    return Timed(len(one.query.split()), one.search_ms)
 
 
 def _whole(one: Asked) -> int:

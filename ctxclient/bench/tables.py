@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_DIFFERENCE = re.compile(r"(?<=\s)[+-]\d\.\d{3}\b")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -23,6 +26,11 @@ def share(value: float) -> str:
 def difference(value: float) -> str:
     """Return a difference of two shares; one that rounds to nothing as a dot."""
     return "." if abs(value) < 0.0005 else f"{value:+.3f}"
+
+
+def colored(text: str) -> str:
+    """Return text with its differences in green and red."""
+    return _DIFFERENCE.sub(lambda found: f"\x1b[{32 if found[0][0] == '+' else 31}m{found[0]}\x1b[0m", text)
 
 
 def plural(number: int, one: str, many: str = "") -> str:

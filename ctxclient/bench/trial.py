@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ctxclient.bench import speed
 from ctxclient.bench.datasets import Labelled
 from ctxclient.bench.exports import Export, exported
 from ctxclient.bench.machine import machine
-from ctxclient.bench.runs import BUDGETS, Measured, Report, Run, Unusable, Variant, asked
+from ctxclient.bench.runs import BUDGETS, Measured, Report, Run, Timed, Unusable, Variant, asked
 from ctxclient.bench.session import Session
 from ctxprotocol import endpoint
 from ctxprotocol.errors import CtxError, DaemonUnreachable, UsageFailed
@@ -29,6 +30,18 @@ class Place(msgspec.Struct, frozen=True):
     missing: int = 0
     left_out: int = 0
 
+
+class Plan(msgspec.Struct, frozen=True):
+    """How to go about it. `attach`: the places are exports, attached as they are; else the worktree around each is
+    brought up to date. `speed`: also time unlabelled questions. `forget`: detach afterwards.
+    """
+
+    attach: bool = True
+    speed: bool = False
+    forget: bool = False
+
+
+PLAN = Plan()
 
 Locate = Callable[[Labelled], Place]
 
@@ -61,65 +74,74 @@ def attempt(
     report: Report,
     *,
     trees: str,
-    variants: Sequence[Sequence[str]] = (),
-    attach: bool = True,
-    forget: bool = False,
+    variants: Sequence[tuple[str, ...]] = (),
+    plan: Plan = PLAN,
 ) -> Run:
-    """Measure every repository of a set, and each variant on those that can be measured.
-
-    `attach`: the places are exports, attached as they are; else the worktree around each is brought up to date.
-    `forget`: detach them again afterwards.
-    """
+    """Measure every repository of a set, and each variant (parts of the score to leave out) on those that can be."""
     began = time.monotonic()
-    measured: list[Measured] = []
+    measured: list[list[Measured]] = []
     unusable: list[Unusable] = []
-    different: list[list[Measured]] = [[] for _ in variants]
+    timed: list[Timed] = []
     with Session() as session:
         for each in labelled:
             try:
-                place = locate(each)
-                report(f"{each.repository.name}: indexing", 0, 0)
-                indexed = session.init(place.root) if attach else session.update(place.root)
-                root = indexed.root if not attach else place.root
-                if not indexed.files:
-                    raise UsageFailed(f"{each.repository.name}: nothing to index")
-                questions = asked(session, root, each, report, BUDGETS)
+                measured.append(_measured(session, each, locate(each), variants, plan, report, timed))
             except DaemonUnreachable:
                 raise
             except (CtxError, OSError) as error:
                 unusable.append(_unusable(each, error))
-                continue
-            base = Measured(
-                name=each.repository.name,
-                language=each.repository.language,
-                commit=place.commit,
-                exact=place.exact,
-                missing=place.missing,
-                left_out=place.left_out,
-                files=indexed.files,
-                chunks=indexed.chunks,
-                changed=indexed.changed,
-                index_ms=indexed.took_ms,
-                questions=tuple(questions),
-            )
-            measured.append(base)
-            for number, without in enumerate(variants):
-                session.without = tuple(without)
-                again = tuple(asked(session, root, each, report, ()))
-                different[number].append(msgspec.structs.replace(base, questions=again))
-            session.without = ()
-            if forget:
-                session.forget(root)
+    columns = [tuple(row[number] for row in measured) for number in range(len(variants) + 1)]
     return Run(
         machine=machine(),
         trees=trees,
-        repositories=tuple(measured),
+        repositories=columns[0],
         unusable=tuple(unusable),
-        variants=tuple(
-            Variant(tuple(without), tuple(found)) for without, found in zip(variants, different, strict=True)
-        ),
+        variants=tuple(map(Variant, variants, columns[1:])),
         took_s=time.monotonic() - began,
+        timed=tuple(timed),
     )
+
+
+def _measured(
+    session: Session,
+    labelled: Labelled,
+    place: Place,
+    variants: Sequence[tuple[str, ...]],
+    plan: Plan,
+    report: Report,
+    timed: list[Timed],
+) -> list[Measured]:
+    """Index a repository and ask its questions; once more for each variant, of which only `find` is asked."""
+    name = labelled.repository.name
+    report(f"{name}: indexing", 0, 0)
+    indexed = session.init(place.root) if plan.attach else session.update(place.root)
+    root = place.root if plan.attach else indexed.root
+    if not indexed.files:
+        raise UsageFailed(f"{name}: nothing to index")
+    base = Measured(
+        name=name,
+        language=labelled.repository.language,
+        commit=place.commit,
+        exact=place.exact,
+        missing=place.missing,
+        left_out=place.left_out,
+        files=indexed.files,
+        chunks=indexed.chunks,
+        changed=indexed.changed,
+        index_ms=indexed.took_ms,
+        questions=tuple(asked(session, root, labelled, report, BUDGETS)),
+    )
+    found = [base]
+    for without in variants:
+        session.without = without
+        again = tuple(asked(session, root, labelled, report, ()))
+        found.append(msgspec.structs.replace(base, questions=again))
+    session.without = ()
+    if plan.speed:
+        timed += speed.timed(session, root, report)
+    if plan.forget:
+        session.forget(root)
+    return found
 
 
 def _unusable(labelled: Labelled, error: CtxError | OSError) -> Unusable:

@@ -3,51 +3,148 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ctxclient import plain
 from ctxclient.commands import options
+from ctxprotocol.errors import UsageFailed
+
+if TYPE_CHECKING:
+    from ctxclient.bench.datasets import Labelled
+    from ctxclient.bench.runs import Run
+    from ctxclient.bench.trial import Locate, Plan
+
+    Work = tuple[Sequence[Labelled], Locate, str, Plan]
+
+UNUSABLE_CODE = 4
+# What a set is made of when nothing else is said.
+COMMITS = 200
+
+FILE = click.Path(dir_okay=False)
 
 
 @click.command(
     "bench",
     epilog=options.examples(
-        "ctx bench --set bench --clones ~/clones",
+        "ctx bench --set bench --clones ~/clones --out run.json",
+        "ctx bench --set bench --clones ~/clones --whole --only rails,click --compare run.json --failed",
+        "ctx bench --set bench --clones ~/clones --without path,'file name' --without coherence",
+        "ctx bench . --history --commits 100 --save mine",
     ),
 )
 @click.argument("dir", required=False, metavar="[DIR]", type=options.Place())
-@click.option("--set", "folder", metavar="FOLDER", type=options.Place(), help="A labelled set: repos.json, labels/.")
-@click.option("--clones", metavar="DIR", type=options.Place(), help="Where its repositories lie by name.")
-@click.option("--only", multiple=True, metavar="NAME", help="Only these repositories of the set.")
-@click.option("--category", multiple=True, metavar="C", help="Only questions of this category.")
-@click.option("--language", multiple=True, metavar="L", help="Only repositories of this language.")
-@click.option("--whole", is_flag=True, help="Index whole repositories, not the set's source folders.")
-@click.option("--any-commit", is_flag=True, help="Take what HEAD has where the set's commit is missing.")
-@click.option("--cache", metavar="DIR", type=options.Place(), help="Where exported trees are kept.")
-@click.option("--verbose", is_flag=True, help="Show each repository.")
-@click.option("--failed", is_flag=True, help="List the questions under 0.5 and what came.")
 @options.common
-@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="Write the run as JSON.")
+@click.option("--set", "folder", metavar="FOLDER", type=options.Place(), help="A labelled set: repos.json, labels/.")
+@click.option("--clones", metavar="DIR", type=options.Place(), help="Where the set's repositories lie, by name.")
+@click.option("--only", multiple=True, metavar="NAME,...", help="Only these repositories of the set.")
+@click.option("--category", multiple=True, metavar="C,...", help="Only questions of these categories.")
+@click.option("--language", multiple=True, metavar="L,...", help="Only repositories of these languages.")
+@click.option("--whole", is_flag=True, help="Index whole repositories, not the set's source folders.")
+@click.option("--any-commit", is_flag=True, help="Take HEAD where the set's commit is not in the clone.")
+@click.option("--cache", metavar="DIR", type=options.Place(), help="Where exported trees are kept.")
+@click.option("--forget", is_flag=True, help="Detach the exported trees afterwards.")
+@click.option("--history", is_flag=True, help="Only the questions that DIR's commits make.")
+@click.option(
+    "--commits", type=click.IntRange(1, 100_000), metavar="N", default=COMMITS, help=f"How many of them ({COMMITS})."
+)
+@click.option("--save", metavar="FOLDER", type=options.Place(), help="Write the commits' questions as a set.")
+@click.option("--without", multiple=True, metavar="PART,...", help="Also measure without these parts of the score.")
+@click.option("--ablate", is_flag=True, help="Also measure without each part of the score, one by one.")
+@click.option("--verbose", is_flag=True, help="Show each repository; with --json each question.")
+@click.option("--failed", is_flag=True, help="List the questions under 0.5, what was wanted and what came.")
+@click.option("--out", metavar="FILE", type=FILE, help="Write the run as JSON.")
+@click.option("--compare", metavar="RUN", type=FILE, help="Show what differs from a run that --out wrote.")
+@click.option("--chart", metavar="FILE", type=FILE, help="Write recall against tokens as SVG.")
 def bench(**given: Any) -> int:
-    """Measure."""
-    from ctxclient.bench import datasets, report, runs, trial
+    """Measure how good and how fast answers are.
+
+    With --set: the questions of a labelled set, each repository taken at its commit from its clone. Else about the
+    worktree DIR: the time of questions by their length, and in a git repository how well the subjects of its commits
+    find the files that they changed.
+    """
+    from ctxclient.bench import runs, session, trial
     from ctxclient.progress import Bar
 
+    earlier = runs.load(given["compare"]) if given["compare"] else None
+    labelled, locate, trees, plan = _set(given) if given["folder"] else _directory(given)
+    with session.Session() as asking:
+        variants = [asking.features(words) for each in given["without"] if (words := _words([each]))]
+        variants += [(name,) for name in asking.features()] if given["ablate"] else []
     bar = Bar()
-    labelled = datasets.narrowed(
-        datasets.load(given["folder"]), _words(given["only"]), _words(given["category"]), _words(given["language"])
-    )
-    cache = os.path.abspath(given["cache"]) if given["cache"] else trial.cache_directory()
-    locate = trial.clones(given["clones"], cache, whole=given["whole"], any_commit=given["any_commit"])
-    trees = "whole repositories" if given["whole"] else "source folders"
-    run = trial.attempt(labelled, locate, bar.show, trees=trees)
-    bar.clear()
+    try:
+        run = trial.attempt(labelled, locate, bar.show, trees=trees, variants=variants, plan=plan)
+    finally:
+        bar.clear()
+    _tell(run, earlier, given)
+    return UNUSABLE_CODE if run.unusable else 0
+
+
+def _set(given: dict[str, Any]) -> Work:
+    """Prepare the questions of a labelled set."""
+    from ctxclient.bench import datasets, trial
+
+    if given["dir"] or given["history"] or given["save"]:
+        raise UsageFailed("--set brings its own repositories: DIR, --history and --save do not go with it")
+    if not given["clones"]:
+        raise UsageFailed("--set needs its repositories", "name the folder that holds them: --clones DIR")
+    chosen = [_words(given[name]) for name in ("only", "category", "language")]
+    labelled = datasets.narrowed(datasets.load(_place(given["folder"])), *chosen)
+    whole = given["whole"]
+    locate = trial.clones(_place(given["clones"]), _cache(given), whole=whole, any_commit=given["any_commit"])
+    trees = "whole repositories" if whole else "source folders"
+    return labelled, locate, trees, trial.Plan(forget=given["forget"])
+
+
+def _directory(given: dict[str, Any]) -> Work:
+    """Prepare the questions that a directory's own history makes, and those that are only timed."""
+    from ctxclient.bench import datasets, source, trial
+
+    directory = _place(given["directory"] or "", given["dir"] or "")
+    found = source.source(directory, given["dir"] or "")
+    if given["history"] and not found.head:
+        raise UsageFailed(f"{directory} has no history: it is not in a git repository with a commit")
+    labelled = found.questions(given["commits"])
+    if given["save"]:
+        datasets.save(_place(given["save"]), [labelled])
+    place = found.place(_cache(given) if found.bare else "")
+    plan = trial.Plan(attach=found.bare, speed=not given["history"], forget=given["forget"] and found.bare)
+    return [labelled], lambda _labelled: place, "commits as questions" if found.head else "no questions", plan
+
+
+def _tell(run: Run, earlier: Run | None, given: dict[str, Any]) -> None:
+    """Print and write what was measured."""
+    from ctxclient.bench import chart, report, runs, summary, tables
+
     if given["out"]:
         runs.save(given["out"], run)
-    click.echo(report.report(run, verbose=given["verbose"], failed=given["failed"]), nl=False)
-    return 4 if run.unusable else 0
+    if given["chart"]:
+        figures = summary.summary(run.repositories)
+        before = summary.summary(earlier.repositories).all if earlier else None
+        title = f"Relevant file in the answer of ctx query ({run.trees}, {figures.all.questions} questions)"
+        with open(given["chart"], "w", encoding="utf-8") as file:
+            file.write(chart.svg([figures.all, *figures.categories], title, before))
+    if given["as_json"]:
+        out = report.told(run, earlier, verbose=given["verbose"])
+    else:
+        out = report.report(run, earlier, verbose=given["verbose"], failed=given["failed"])
+        out = tables.colored(out) if plain.color(given["color"], os.environ) else out
+    plain.deliver(out.encode("utf-8", "surrogateescape"), b"", 0)
 
 
-def _words(found: tuple[str, ...]) -> list[str]:
-    return [word for each in found for word in each.split(",") if word]
+def _place(*words: str) -> str:
+    context = click.get_current_context(silent=True)
+    start = context.find_root().obj if context else None
+    return os.fsdecode(plain.place(*[word for word in (start, *words) if word]))
+
+
+def _cache(given: dict[str, Any]) -> str:
+    from ctxclient.bench import trial
+
+    return _place(given["cache"]) if given["cache"] else trial.cache_directory()
+
+
+def _words(found: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.strip() for each in found for word in each.split(",") if word.strip())

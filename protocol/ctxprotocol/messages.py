@@ -171,7 +171,9 @@ class Languages(Request, frozen=True, kw_only=True, omit_defaults=True, tag="lan
 
 
 class Features(Request, frozen=True, kw_only=True, omit_defaults=True, tag="features"):
-    """The names that `without` takes, one a line; answered by the loop itself."""
+    """The names that `without` takes, one a line; answered by the loop itself. `names`: only what these mean."""
+
+    names: tuple[str, ...] = ()
 
 
 class Tokens(Request, frozen=True, kw_only=True, omit_defaults=True, tag="tokens"):

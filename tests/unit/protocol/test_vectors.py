@@ -61,6 +61,7 @@ SAMPLES: dict[str, msgspec.Struct] = {
     "repos": messages.Repos(**REQUEST),
     "repos-bare": messages.Repos(),
     "languages": messages.Languages(**REQUEST),
+    "features-names": messages.Features(names=("path", "file-name")),
     "features": messages.Features(**REQUEST),
     "tokens": messages.Tokens(**REQUEST, texts=("def f():", "ünï")),
     "tokens-bare": messages.Tokens(texts=()),
