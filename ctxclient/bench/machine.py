@@ -38,11 +38,26 @@ def machine() -> Machine:
     )
 
 
+def edited(since: float) -> bool:
+    """Say whether the daemon's code was changed after `since`, in seconds since 1970."""
+    times = (
+        os.stat(os.path.join(folder, name)).st_mtime
+        for folder, _, names in os.walk(os.path.join(_source(), "ctxd"))
+        for name in names
+        if name.endswith(".py")
+    )
+    return max(times, default=0.0) > since
+
+
+def _source() -> str:
+    """Return the directory that the packages lie in."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
 def _commit() -> str:
     """Return the commit of the checkout that this program runs from."""
-    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:
-        git = Git.at(source)
+        git = Git.at(_source())
         return (git.commit("HEAD") or "") if git is not None else ""
     except (GitFailed, OSError):
         return ""

@@ -151,7 +151,8 @@ def _trees(repositories: Sequence[Measured]) -> str:
 
 
 def _notes(run: Run) -> str:
-    lines = [f"not measured: {each.message}{f' ({each.hint})' if each.hint else ''}\n" for each in run.unusable]
+    lines = ["the daemon runs code that was changed since it started: ctx daemon restart\n"] if run.outdated else []
+    lines += [f"not measured: {each.message}{f' ({each.hint})' if each.hint else ''}\n" for each in run.unusable]
     for each in run.repositories:
         if not each.exact:
             lines.append(f"{each.name}: at {each.commit[:12]}, which is not the commit of the set\n")

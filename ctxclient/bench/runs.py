@@ -92,7 +92,9 @@ class Timed(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """All of a run. `trees` says what was indexed: source folders, whole repositories, a worktree."""
+    """All of a run. `trees` says what was indexed: source folders, whole repositories, a worktree. `outdated`: the
+    daemon's code was changed after it had started.
+    """
 
     schema: int = SCHEMA
     machine: Machine
@@ -102,6 +104,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     variants: tuple[Variant, ...] = ()
     took_s: float = 0.0
     timed: tuple[Timed, ...] = ()
+    outdated: bool = False
 
 
 def asked(session: Session, root: str, labelled: Labelled, report: Report, budgets: Sequence[int]) -> list[Asked]:

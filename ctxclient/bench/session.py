@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from types import TracebackType
 
@@ -70,6 +71,10 @@ class Indexed(msgspec.Struct, frozen=True):
     took_ms: float = 0.0
 
 
+class _Uptime(msgspec.Struct, frozen=True):
+    uptime_s: float
+
+
 class Session:
     """Asks the daemon, one question after the other. Owns the connection; closed by `with`.
 
@@ -125,6 +130,11 @@ class Session:
     def features(self, names: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the parts of a score that `names` mean, all for none. Raises UsageFailed for an unknown one."""
         return tuple(self.ask(Features(names=tuple(names))).out.splitlines())
+
+    def began(self) -> float:
+        """Return when the daemon started, in seconds since 1970."""
+        answer = self.ask(DaemonStatus(output="json"))
+        return time.time() - msgspec.json.decode(answer.out, type=_Uptime).uptime_s
 
     def ask(self, request: AnyRequest) -> Answer:
         """Return the answer; a daemon is started or replaced as for any command. Raises CtxError."""

@@ -14,7 +14,7 @@ import msgspec
 from ctxclient.bench import speed
 from ctxclient.bench.datasets import Labelled
 from ctxclient.bench.exports import Export, exported
-from ctxclient.bench.machine import machine
+from ctxclient.bench.machine import edited, machine
 from ctxclient.bench.runs import BUDGETS, Measured, Report, Run, Timed, Unusable, Variant, asked
 from ctxclient.bench.session import Session
 from ctxprotocol import endpoint
@@ -83,6 +83,7 @@ def attempt(
     unusable: list[Unusable] = []
     timed: list[Timed] = []
     with Session() as session:
+        outdated = edited(session.began())
         for each in labelled:
             try:
                 measured.append(_measured(session, each, locate(each), variants, plan, report, timed))
@@ -99,6 +100,7 @@ def attempt(
         variants=tuple(map(Variant, variants, columns[1:])),
         took_s=time.monotonic() - began,
         timed=tuple(timed),
+        outdated=outdated,
     )
 
 
