@@ -108,7 +108,8 @@ TABLE = (
         "ctxd.search",
         (
             *("ctxd.search", "ctxd.store.read", "ctxd.store.catalog", "ctxd.store.lexicon", "ctxd.store.schema"),
-            *("ctxd.store.relations", "ctxd.store.snapshot", "ctxd.render", "ctxprotocol", *LEAVES),
+            *("ctxd.store.relations", "ctxd.store.spelling", "ctxd.store.snapshot"),
+            *("ctxd.render", "ctxprotocol", *LEAVES),
         ),
         "search reads one snapshot: it neither writes nor waits",
         never=("asyncio",),

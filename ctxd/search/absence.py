@@ -12,7 +12,7 @@ from ctxd.render import json, nothing
 from ctxd.render.nothing import Nothing
 from ctxd.render.style import style
 from ctxd.state import Near
-from ctxd.store import catalog
+from ctxd.store import catalog, spelling
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Filtered
 
@@ -76,7 +76,7 @@ def near(snapshot: Snapshot, query: str) -> tuple[Near, ...]:
     """Return defined names that are like the question, or like one of its words: at most three."""
     found: dict[str, Near] = {}
     for name in _names(query):
-        for one in catalog.nearest_names(snapshot, name, _NAMES):
+        for one in spelling.nearest_names(snapshot, name, _NAMES):
             found.setdefault(one.name, one)
         if len(found) >= _NAMES:
             break

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ctxd.search.retrieve import Definition
+from ctxd.search.naming import Definition
 from ctxd.store import read
 from ctxd.store.read import FileRow
 from ctxd.store.snapshot import Snapshot

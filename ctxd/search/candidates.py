@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ctxd.search.retrieve import Definition, Located, Verbatim
+from ctxd.search.naming import Definition
+from ctxd.search.retrieve import Located, Verbatim
 from ctxd.search.shortlist import Shortlist
 from ctxd.store import read
 from ctxd.store.read import ChunkRow, FileRow, SymbolRow, Use

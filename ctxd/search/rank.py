@@ -13,9 +13,9 @@ import msgspec
 from ctxd.search import fuse, weights
 from ctxd.search.candidates import Candidate, Retrieved
 from ctxd.search.features import Subject
+from ctxd.search.naming import Definition
 from ctxd.search.penalties import Penalties
 from ctxd.search.plan import Plan
-from ctxd.search.retrieve import Definition
 from ctxd.search.shortlist import Base, Shortlist
 from ctxd.store.read import BESIDE, FileRow
 
@@ -139,7 +139,7 @@ def _tier(
         else:
             found.append(("near symbol", weights.FOLDED - step))
     elif one is not None:
-        scale = 1.0 if one.exact else 0.5
+        scale = (1.0 if one.exact else 0.5) * (1.0 if _is_source(candidate) else weights.CONFIG)
         found.append(("definition", weights.DEFINITION * scale * common[one.place] * (0.5 if candidate.order else 1.0)))
     place = evidence.located(candidate)
     if place is not None:

@@ -15,36 +15,22 @@ from ctxd import words
 from ctxd.search import weights
 from ctxd.search.filters import Scope
 from ctxd.search.plan import Concept, Plan
-from ctxd.search.shapes import Name
 from ctxd.store import lexicon, read
 from ctxd.store.lexicon import Lexicon, Phrase, Ranked
-from ctxd.store.read import ChunkRow, FileRow, SymbolRow, Use
+from ctxd.store.read import ChunkRow, FileRow, Use
 from ctxd.store.snapshot import Snapshot
 
 # Chunks that BM25 passes on: enough that a file's chunks together say something of it.
 WINDOW = 200
 # Entries of the full-text index that one question may walk; beyond it the commonest words are left out.
 _MAX_POSTINGS = 10_000
-_MAX_DEFINITIONS = 60
 _MAX_USES = 40
+_MAX_LOCATED = 12
 _MAX_PHRASE = 24
 _MAX_CHECKED = 60
 # Words of so many letters have short forms.
 _LONG_WORD = 8
 _MAX_SHORTENED = 24
-_LONGEST_TITLE = 200
-
-
-class Definition(msgspec.Struct, frozen=True):
-    """A definition of a name that was asked for. `place` is the name's place in the plan.
-
-    `exact`: spelled as asked, with all its owners; else only its last segment or its letters but for case agree.
-    """
-
-    symbol: SymbolRow
-    place: int
-    exact: bool
-    coded: bool
 
 
 class Located(msgspec.Struct, frozen=True):
@@ -159,63 +145,16 @@ def _coverage(
     return {chunk: value / total for chunk, value in found.items()} if total else found
 
 
-def definitions(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Definition]:
-    """Return the definitions of the names asked for: the plan's order, exact before near ones."""
-    found: list[Definition] = []
-    for place, name in enumerate(plan.names):
-        coded = name.coded or plan.kind == "symbol"
-        rows = [row for row in _spelled(snapshot, name) if scope.takes(row)]
-        exact = [row for row in rows if _owned(snapshot, row, name)]
-        near = [] if exact or not coded else rows or [row for row in _folded(snapshot, name) if scope.takes(row)]
-        found += [Definition(row, place, True, coded) for row in exact]
-        sure = plan.kind == "symbol" or name.written
-        found += [Definition(row, place, False, coded and sure and _sure(row, name)) for row in near]
-    if " " in plan.text and len(plan.text) <= _LONGEST_TITLE:
-        # The title of a test or a section is a name with spaces; one all in small letters is just words.
-        found += [
-            Definition(row, -1, True, row.kind != "section" or not row.name.islower())
-            for row in read.named(snapshot, [plan.text], _MAX_DEFINITIONS)
-            if scope.takes(row)
-        ]
-    return found
-
-
-def _sure(row: SymbolRow, name: Name) -> bool:
-    """A heading or a key that only reads like the question's word is no definition of it."""
-    return name.coded or row.kind not in ("section", "key")
-
-
-def _spelled(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
-    spellings = {name.text, name.segments[-1], name.text.lstrip("@$"), name.text.rstrip("?!")}
-    return read.named(snapshot, spellings, _MAX_DEFINITIONS * 4)
-
-
-def _folded(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
-    last = name.segments[-1].casefold()
-    parts = words.parts(name.segments[-1])
-    spellings = {last, last.strip("_"), "".join(parts), "_".join(parts), "-".join(parts)} - {""}
-    return read.folded(snapshot, spellings, _MAX_DEFINITIONS)
-
-
-def _owned(snapshot: Snapshot, row: SymbolRow, name: Name) -> bool:
-    """Whether a definition's owners (or its file's path) are the ones that a qualified name gives."""
-    if len(name.segments) == 1 or row.name == name.text:
-        return True
-    owners = [part for part in row.qualified_name.replace("::", ".").split(".") if part]
-    path = read.files(snapshot, [row.file])[row.file].path
-    place = path.rsplit(".", 1)[0].split("/")
-    asked = list(name.segments)
-    return (place + owners)[-len(asked) :] == asked or owners[-len(asked) :] == asked
-
-
 def located(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Located]:
     """Return the chunks at the paths and stack frames asked for, in the order asked."""
     found: list[Located] = []
     asked = [(frame.path, frame.line) for frame in plan.frames] or [(path.path, path.line) for path in plan.paths]
+    # A path inside a sentence is one thing among others that it speaks of.
+    most = _MAX_LOCATED if plan.kind == "path" else 1
     for path, line in asked:
         for row in _files(snapshot, path)[:3]:
             if scope.takes_file(row.id):
-                chunks = read.at(snapshot, row.id, line) if line else read.of_file(snapshot, row.id, 12)
+                chunks = read.at(snapshot, row.id, line) if line else read.of_file(snapshot, row.id, most)
                 found += [Located(chunk, line) for chunk in chunks]
     return found
 

@@ -14,7 +14,7 @@ from ctxd import tokens
 from ctxd.model import Found, Freshness, Hit, Stats, View
 from ctxd.render import json, text
 from ctxd.render.style import style
-from ctxd.search import absence, pack, rank, retrieve, weights
+from ctxd.search import absence, naming, pack, rank, retrieve, weights
 from ctxd.search.announced import announced
 from ctxd.search.candidates import Retrieved, assemble
 from ctxd.search.features import Subject
@@ -95,8 +95,9 @@ def search(snapshot: Snapshot, question: str, within: Scope, without: Without = 
     asked = plan(question)
     files_indexed, chunk_count = read.counts(snapshot)
     book = Lexicon(snapshot)
+    asked = naming.mended(snapshot, book, asked)
     subject = Subject(asked, book, chunk_count)
-    definitions = retrieve.definitions(snapshot, asked, within)
+    definitions = naming.definitions(snapshot, book, asked, within)
     found = Retrieved(
         lexical=shortlist(snapshot, retrieve.lexical(snapshot, book, asked, within, chunk_count), subject),
         definitions=tuple(definitions),

@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
-from ctxd import words
 from ctxd.model import FileStat, Known, Symbol
-from ctxd.state import Counts, FileRow, LanguageCount, Near, ReasonCount
-from ctxd.store import similar
+from ctxd.state import Counts, FileRow, LanguageCount, ReasonCount
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
 
 # Files that repeat or exercise what others define: their definitions come after those of the source itself.
 BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
-# Names that a fuzzy search looks at, at most: bounds the worst case at about 0.1 s.
-_SCANNED = 300_000
-_CANDIDATES = 2_000
 
 _DEFINED = f"""
 SELECT f.path, f.language, f.content, f.facts, n.name, {QUALIFIED_NAME}, s.kind, s.parent, s.exported,
@@ -237,51 +232,6 @@ def pieces(snapshot: Snapshot, path: str) -> list[Piece]:
         Piece(start, end, byte_start, byte_end, kind, None if symbol[0] is None else _symbol(symbol))
         for start, end, byte_start, byte_end, kind, *symbol in rows
     ]
-
-
-def nearest_names(snapshot: Snapshot, name: str, n: int = 3) -> tuple[Near, ...]:
-    """Return at most `n` defined names that are like `name` (typos, case, missing parts), likest first.
-
-    Looks up spellings, beginnings and parts by index, then at the letters of a bounded number of names.
-    """
-    execute = snapshot.connection.execute
-    candidates: set[str] = set()
-    for statement, bindings in _searches(name):
-        candidates.update(found for (found,) in execute(statement, bindings))
-    nearest: list[Near] = []
-    for candidate in similar.nearest(name, candidates, n):
-        place = execute(
-            "SELECT f.path, s.definition_line FROM symbols s JOIN files f ON f.id = s.file_id"
-            " WHERE s.name_id = (SELECT id FROM names WHERE name = ?)"
-            " ORDER BY (f.facts & ?) != 0, f.path, s.definition_line LIMIT 1",
-            (candidate, BESIDE),
-        ).get
-        if place is not None:
-            nearest.append(Near(candidate, *place))
-    return tuple(nearest)
-
-
-_IS_DEFINED = "EXISTS (SELECT 1 FROM symbols s WHERE s.name_id = m.id)"
-
-
-def _searches(name: str) -> Iterable[tuple[str, Sequence[str | int]]]:
-    folded = name.casefold()
-    head = folded[:3]
-    if head:
-        yield (
-            f"SELECT name FROM names m WHERE folded >= ? AND folded < ? AND {_IS_DEFINED} LIMIT ?",
-            (head, head + "\U0010ffff", _CANDIDATES),
-        )
-    parts = sorted({part for part in words.parts(name) if len(part) >= 3}, key=lambda p: (-len(p), p))[:4]
-    slack = max(len(folded) // 3, 2)
-    # Letters of the name in threes, apart from each other: one typing error spoils one or two of them.
-    bits = [*parts, *(folded[i : i + 3] for i in range(0, max(len(folded) - 2, 1), 2))][:16]
-    tests = " OR ".join("instr(folded, ?)" for _ in bits)
-    yield (
-        f"SELECT name FROM (SELECT * FROM names LIMIT ?) m"
-        f" WHERE ({tests or '0'}) AND length(folded) BETWEEN ? AND ? AND {_IS_DEFINED} LIMIT ?",
-        (_SCANNED, *bits, max(len(folded) // 3, 1), len(folded) + 4 * slack, _CANDIDATES),
-    )
 
 
 def _reasons(snapshot: Snapshot, column: str) -> tuple[ReasonCount, ...]:

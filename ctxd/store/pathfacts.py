@@ -33,7 +33,7 @@ _NAMES = tuple(
     (re.compile(pattern), bit)
     for pattern, bit in (
         (
-            r"tests?\.[^.]+|tests?[_-].*|conftest\.py|.*[._-](?:tests?|specs?|unittest|e2e|cy)\.[^.]+|.*\.t"
+            r"tests?\.[^.]+|tests?_.*|tests?-.*(?<!\.ts)(?<!\.tsx)|conftest\.py|.*[._-](?:tests?|specs?|unittest|e2e|cy)\.[^.]+|.*\.t"
             r"|.*[a-z0-9](?:Tests?|TestCase|IT)\.(?:java|kts?|scala|groovy|swift|cs|php|mm?|dart)"
             r"|.*[a-z0-9]Spec\.(?:scala|groovy)|Test[A-Z].*\.(?:java|kt|scala|cs|php|swift)",
             TEST,
