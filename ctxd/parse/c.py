@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ctxd.parse.families import Family
+from ctxd.parse.macros import reach
 from ctxd.parse.recovery import end_of, inside, text_definition
 
 if TYPE_CHECKING:
@@ -24,6 +25,19 @@ _STATIC = re.compile(rb"\bstatic\b")
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier"})
 # A line that begins in the first column and may be the head of a function.
 _HEAD = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}?\b(?P<name>[A-Za-z_]\w*)[ \t]*\((?![ \t]*\*)", re.MULTILINE)
+# The same where the line above holds all but the name and its parameters.
+_BELOW = re.compile(rb"^[A-Za-z_][\w \t*]{0,200}\n(?P<name>[A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+# Macros with arguments stand in front of the name: `void *ATTR(malloc) go(int a)`, on one line or on several.
+_BEHIND = re.compile(
+    rb"^[A-Za-z_][\w \t*]{0,200}\n?(?<=[\s*])"
+    rb"(?>(?:[A-Z][A-Z0-9_]*_[A-Z0-9_]*[ \t]*\((?>[^(){};]|\([^(){};]*\))*\)\s+)+)(?P<name>[a-z_]\w*)[ \t]*\(",
+    re.MULTILINE,
+)
+_RECORD = re.compile(
+    rb"^(?:typedef[ \t]+)?(?P<kind>struct|union|enum)[ \t]+(?P<name>[A-Za-z_]\w*)[ \t]*\n?\{", re.MULTILINE
+)
+_RECORDS = {b"struct": "struct", b"union": "struct", b"enum": "enum"}
+_CALLED = re.compile(rb"[ \t]*\w*[ \t]*;")
 _MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?>(?:[^\\\n]|\\\n?)*)", re.MULTILINE)
 _PAREN = re.compile(rb"[()]")
 # What may stand between the parameters and the body: comments, attributes, macros.
@@ -45,6 +59,8 @@ _TYPES = frozenset({"void", "int", "char", "long", "short", "float", "double", "
 _NO_NAMES = frozenset(b"if for while switch sizeof defined __attribute__ __declspec".split()).union(
     name.encode() for name in _TYPES
 )
+# A kind, what its text matched, where its body begins (-1: none), where it ends.
+_Head = tuple[str, re.Match[bytes], int, int]
 
 
 class C(Family):
@@ -82,26 +98,16 @@ class C(Family):
     def prose(self, comment: bytes) -> bytes:
         return _BRIEF.sub(b"", _TRAILING.sub(rb"\1", comment))
 
+    def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
+        reach(found, source, starts)
+
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
-        known = {definition.name_start for definition in found.definitions.values()}
         by_start = {definition.start: key for key, definition in found.definitions.items()}
+        known = {definition.name_start for definition in found.definitions.values()}
         skips = sorted(found.skips)
-        begun: list[int] = []
-
-        def add(kind: str, head: re.Match[bytes], body: int, end: int) -> None:
-            if head.start("name") not in known:
-                found.definitions[head.start("name")] = text_definition(kind, head, starts, body, end)
-
-        for head in _HEAD.finditer(source):
-            name = head.group("name")
-            if _KEYWORD.match(head.group()) or name in _NO_NAMES or inside(skips, head.start()):
-                continue
-            end = _head_end(source, head.end() - 1)
-            if source[end - 1 : end] == b"{":
-                begun.append(head.start())
-                add("function", head, end - 1, end_of(source, end - 1))
-            elif end != -1 and not name.isupper():
-                add("function", head, -1, end)
+        begun, heads = _functions(found, source, skips)
+        heads += [(_RECORDS[head.group("kind")], head, head.end() - 1, _record_end(source, head.end() - 1))
+                  for head in _RECORD.finditer(source) if not inside(skips, head.start())]  # fmt: skip
         for kind, pattern in (("macro", _MACRO), ("variable", _POINTER), ("function", _BRACKETED)):
             for head in pattern.finditer(source):
                 if not inside(skips, head.start()) and not _KEYWORD.match(head.group()):
@@ -109,8 +115,39 @@ class C(Family):
                     wrong = found.definitions.get(by_start.get(head.start(), -1))
                     if wrong is not None and wrong.name_start < head.start("name"):
                         del found.definitions[by_start[head.start()]]
-                    add(kind, head, -1, head.end())
+                    heads.append((kind, head, -1, head.end()))
+        for kind, head, body, end in heads:
+            at = head.start("name")
+            if at not in known:
+                known.add(at)
+                found.definitions[at] = text_definition(kind, head, starts, body, end)
         _clip(found, begun, source, starts)
+
+
+def _functions(found: Captured, source: bytes, skips: Sequence[tuple[int, int]]) -> tuple[list[int], list[_Head]]:
+    """Return where functions with a body begin, and all heads; drop what stands for a name in front of their names."""
+    keys = {definition.name_start: key for key, definition in found.definitions.items()}
+    known = sorted(keys)
+    begun: list[int] = []
+    heads: list[_Head] = []
+    # From the beginning of a head to its name: macros with arguments, which the tree takes for names.
+    before: list[tuple[int, int]] = []
+    for pattern in (_BEHIND, _HEAD, _BELOW):
+        for head in pattern.finditer(source):
+            name, at = head.group("name"), head.start("name")
+            if _KEYWORD.match(head.group()) or name in _NO_NAMES or inside(skips, head.start()) or inside(before, at):
+                continue
+            end = _head_end(source, head.end() - 1)
+            if source[end - 1 : end] == b"{":
+                begun.append(head.start())
+                heads.append(("function", head, end - 1, end_of(source, end - 1)))
+            elif end != -1 and not name.isupper() and pattern is not _BELOW:
+                heads.append(("function", head, -1, end))
+            if pattern is _BEHIND and end != -1:
+                before.append((head.start(), at))
+                for wrong in known[bisect_left(known, head.start()) : bisect_left(known, at)]:
+                    found.definitions.pop(keys[wrong], None)
+    return sorted(begun), heads
 
 
 def _head_end(source: bytes, opening: int) -> int:
@@ -124,6 +161,13 @@ def _head_end(source: bytes, opening: int) -> int:
         if depth > _MAX_PARENS:
             break
     return -1
+
+
+def _record_end(source: bytes, body: int) -> int:
+    """Return the end of a record whose body begins at `body`, with the name that a typedef gives it."""
+    end = end_of(source, body)
+    called = _CALLED.match(source, end)
+    return called.end() if called else end
 
 
 def _clip(found: Captured, begun: Sequence[int], source: bytes, starts: Sequence[int]) -> None:

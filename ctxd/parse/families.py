@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ctxd.parse.capture import Captured, Definition
 
 _DOCSTRING = re.compile(rb'[rRuU]?("""|\'\'\'|"|\')')
-# An extension owns what stands in it and is no symbol of its own.
+# An extension owns what stands in it and, in most languages, is no symbol of its own.
 CLASSES = frozenset({"class", "struct", "interface", "trait", "enum", "type", "extension"})
 # No text in UTF-8 holds it: for languages whose query sees every constant.
 NEVER = re.compile(rb"\xff\xff")
@@ -55,6 +55,8 @@ class Family:
     written_owner_makes_method = True
     # A written owner is the whole name, whatever stands around it.
     absolute_owners = False
+    # The kind of the symbol that an extension is, in a language that gives it a name of its own; "" = it is none.
+    extension_kind = ""
     # Macros have owners like functions.
     owned_macros = False
     # A second value of a name is an assignment to the first, and no definition.

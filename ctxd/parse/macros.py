@@ -52,6 +52,9 @@ _MAX_DEPTH = 50
 _ONLY = re.compile(rb"[ \t]*+(?>(?:(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*+|__\w++)" + _ARGUMENTS + rb"?\s++)+)")
 # Macros that open or close a region, or stand for members.
 _NOT_OF_NEXT = re.compile(rb"BEGIN|END\b|_END|NAMESPACE|OBJECT|PUSH|POP|DISABLE|ENABLE_WARN|PRAGMA|DECLARE|DEFINE")
+_CONTINUED = (b"\\\n", b"\\\r\n")
+# More of them one below the other are a list of their own.
+_MOST_LINES = 4
 # What follows and precedes a macro in a declaration.
 _WORD = re.compile(rb"[A-Za-z_]")
 _NEXT = re.compile(rb"[A-Za-z_~:*&]")
@@ -72,7 +75,7 @@ def reach(found: Captured, source: bytes, starts: Sequence[int]) -> None:
     places = {definition.start: definition.row for definition in found.definitions.values()}
     places.update((wrapper.start, wrapper.row) for wrapper in found.wrappers.values())
     for start, row in places.items():
-        if start in found.wrappers:
+        if start in found.wrappers or source.startswith(b"#", start):
             continue
         first, begin = row, start
         before = source[starts[row] : start]
@@ -81,11 +84,11 @@ def reach(found: Captured, source: bytes, starts: Sequence[int]) -> None:
                 continue
             begin -= len(before.lstrip())
         while first and (line := source[starts[first - 1] : starts[first]]) and _ONLY.fullmatch(line):
-            if _NOT_OF_NEXT.search(line):
+            if _NOT_OF_NEXT.search(line) or source.endswith(_CONTINUED, 0, starts[first - 1]):
                 break
             first -= 1
             begin = starts[first] + len(line) - len(line.lstrip())
-        if begin < start:
+        if begin < start and row - first <= _MOST_LINES:
             found.wrappers[start] = Wrapper(begin, first, "")
 
 

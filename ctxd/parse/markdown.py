@@ -10,7 +10,7 @@ from ctxd.parse.sections import Sheet, sections, split_rows
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r" {0,3}(?:[-*+]\s+|>\s?)*(`{3,}|~{3,})(.*)$")
-_NOT_A_TITLE = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)]|#|`{3}|~{3}|<)|\t| {4}")
+_NOT_A_TITLE = re.compile(r" {0,3}(?:[-*+](?:\s|$)|[>|]|\d+[.)](?:\s|$)|#|`{3}|~{3}|<)|\t| {4}")
 
 
 class _Reader(Sheet):

@@ -33,7 +33,9 @@ _END = re.compile(rb"^@end\b", re.MULTILINE)
 
 
 class ObjectiveC(C):
-    """Selectors are named by their first word."""
+    """Selectors are named by their first word; a category is a class of the name that it adds to."""
+
+    extension_kind = "class"
 
     def breaks(self, source: bytes) -> bool:
         return has_macros(source)
@@ -44,7 +46,7 @@ class ObjectiveC(C):
     def arrange(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:
         reach(found, source, starts)
         for definition in found.definitions.values():
-            if definition.kind in ("class", "interface") and definition.body == -1:
+            if definition.kind in ("class", "interface", "extension") and definition.body == -1:
                 definition.body = source.find(b"\n", definition.name_start, definition.end)
 
     def recover(self, found: Captured, source: bytes, starts: Sequence[int]) -> None:

@@ -38,7 +38,8 @@ def symbols(
     """Return the symbols in their order and note each one's index in its definition."""
     made: list[tuple[int, int, int, int, Symbol]] = []
     for place, definition in enumerate(definitions):
-        if definition.kind == "extension":
+        kind = definition.kind if definition.kind != "extension" else family.extension_kind
+        if not kind:
             continue
         row = first = definition.row
         if not lines[row][: definition.start - starts[row]].strip():
@@ -48,7 +49,7 @@ def symbols(
         symbol = Symbol(
             name=definition.name,
             qualified_name=definition.qualified,
-            kind=cast(SymbolKind, definition.kind),
+            kind=cast(SymbolKind, kind),
             parent=definition.parent,
             exported=definition.exported,
             line_start=first + 1,
@@ -72,7 +73,7 @@ def _lend(definitions: Sequence[Definition]) -> None:
         if definition.index != -1 and definition.kind in CLASSES:
             types.setdefault(definition.qualified, definition.index)
     for definition in definitions:
-        if definition.kind == "extension":
+        if definition.kind == "extension" and definition.index == -1:
             definition.index = types.get(definition.qualified, types.get(definition.parent, -1))
 
 

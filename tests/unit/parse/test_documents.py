@@ -85,3 +85,10 @@ def test_old_asciidoc_titles_are_underlined_as_long_as_they_are() -> None:
 def test_the_first_line_of_markdown_is_no_underline() -> None:
     """A line of dashes has nothing above it at the top of a file."""
     assert read("markdown", "-----\ntext\n").symbols == ()
+
+
+def test_markdown_titles_that_begin_like_a_list_are_titles_where_no_blank_follows() -> None:
+    """Change logs underline versions: `4.9.6 / 2014-10-08`."""
+    text = "4.9.6 / 2014\n============\n\n**Bold**\n---\n\n1. one\n---\n\n- two\n---\n"
+
+    assert [(s.name, s.definition_line) for s in read("markdown", text).symbols] == [("4.9.6 / 2014", 1), ("Bold", 4)]

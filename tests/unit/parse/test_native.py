@@ -229,7 +229,7 @@ def test_the_language_of_a_header_is_told_by_its_lines(head: bytes, name: str) -
 
 
 def test_categories_add_to_the_class_they_name() -> None:
-    """And a method is named by the first word of its selector, in the interface and where its body is."""
+    """Each is a place of that name; a method is named by the first word of its selector, where its body is too."""
     text = """\
         NS_ASSUME_NONNULL_BEGIN
         typedef NS_ENUM(NSInteger, Kind) { KindNone };
@@ -246,14 +246,17 @@ def test_categories_add_to_the_class_they_name() -> None:
         """
     found = read("objectivec", text)
     assert found.note == ""
-    assert places(found) == {
-        "Kind": 2,
-        "Kind.KindNone": 2,
-        "Foo": 4,
-        "Foo.initWithA": 5,
-        "Foo.secret": 8,
-        "Foo.purr": 11,
-    }
+    assert [(symbol.qualified_name, symbol.definition_line) for symbol in found.symbols] == [
+        ("Kind", 2),
+        ("Kind.KindNone", 2),
+        ("Foo", 4),
+        ("Foo.initWithA", 5),
+        ("Foo", 7),
+        ("Foo.secret", 8),
+        ("Foo", 10),
+        ("Foo.purr", 11),
+    ]
+    assert found.symbols[6].signature == "@implementation Foo (Cat)"
     assert [(r.name, r.receiver) for r in found.references if r.kind == "call"] == [("meow", "sender")]
 
 
@@ -321,4 +324,53 @@ def test_tests_of_cpp_are_named_by_their_macros_arguments() -> None:
         ("math_test.adds", "test", 1, 1),
         ("Fixture.Works", "test", 2, 5),
         ("strings are joined", "test", 6, 9),
+    ]
+
+
+def test_macros_in_front_of_a_definition_of_c_do_not_hide_it() -> None:
+    """Calls without a semicolon above it, attributes with arguments before its name, on lines of their own."""
+    text = """        GENERATE(a, b,
+            c)
+
+        static int
+        compare(const a *x, const a *y) {
+        \tint local = 1;
+        }
+
+        /* Prints. */
+        FORMAT_PRINTF(3, 4)
+        size_t
+        print(char *str, ...) {
+        }
+
+        API_EXPORT void API_NOTHROW *
+        API_ATTR(malloc) API_SIZE(1)
+        make(size_t size) {
+        }
+        #define TWO(x) \\
+            AT_ONCE(x)
+        void
+        after(void) {
+        }
+        """
+    found = read("c", text)
+    listed = [(s.name, s.line_start, s.definition_line, s.doc) for s in found.symbols]
+    assert listed == [
+        ("compare", 4, 5, ""),
+        ("print", 9, 12, "Prints."),
+        ("make", 15, 17, ""),
+        ("TWO", 19, 19, ""),
+        ("after", 21, 22, ""),
+    ]
+
+
+def test_a_long_list_of_macros_belongs_to_nothing_below_it() -> None:
+    """A few lines of them are attributes of what follows."""
+    text = (
+        "".join(f"CTL_PROTO(name_{n})\n" for n in range(6))
+        + "int table(void) { return 0; }\nA_B(c)\nint one(void) { return 1; }\n"
+    )
+    assert [(s.name, s.line_start) for s in read("c", text).symbols if s.name in ("table", "one")] == [
+        ("table", 7),
+        ("one", 8),
     ]
