@@ -7,7 +7,7 @@ BENCH_ARGS ?=
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 MAKEFLAGS += --no-print-directory
-.PHONY: demo test lint format bench corpora faults faults-red nightly clean venv dev
+.PHONY: demo test lint format bench corpora definitions faults faults-red nightly clean venv dev
 
 # The state of everything run from here stays below the virtual environment unless CTX_HOME says otherwise.
 define ENVIRONMENT
@@ -63,6 +63,10 @@ bench: dev
 # Real sources against other programs' word for it: make corpora CORPORA="DIR ..."
 corpora: dev
 	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.corpora $(CORPORA)
+
+# Definitions drawn by a plain text search, and how many the index knows: make definitions CORPORA="DIR ..."
+definitions: dev
+	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.corpora.definitions $(CORPORA)
 
 # The faults of release size, the same with each guard taken out (all must go red), and the long sizes.
 faults: dev
