@@ -11,11 +11,11 @@ _DIFFERENCE = re.compile(r"(?<=\s)[+-]\d\.\d{3}\b")
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return lines with the first column to the left and the others to the right, under a head."""
     wide = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    return "".join(
-        "  ".join([row[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in zip(row[1:], wide[1:], strict=True))])
-        + "\n"
+    lines = (
+        [row[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in zip(row[1:], wide[1:], strict=True))]
         for row in (head, *rows)
     )
+    return "".join("  ".join(line).rstrip() + "\n" for line in lines)
 
 
 def share(value: float) -> str:
