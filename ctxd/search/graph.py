@@ -21,6 +21,8 @@ from ctxd.store.snapshot import Snapshot
 _NO_NAMES = frozenset({"section", "key", "environment", "route", "test"})
 # Texts that one request decompresses to look for the types of variables: about 20 ms.
 _MAX_TEXTS = 200
+# Bytes of a text that its package is looked for in: a license may stand above.
+_HEAD = 8_192
 _MODULE = re.compile(rb"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 
 
@@ -60,6 +62,7 @@ class Graph:
         self._around: dict[int, tuple[Definition, ...]] = {}
         self._outlines: dict[int, list[Definition]] = {}
         self._lines: dict[int, list[str]] = {}
+        self._packages: dict[int, str | None] = {}
         self._texts = 0
 
     @property
@@ -80,6 +83,15 @@ class Graph:
         """Return the folder of a file."""
         return posixpath.dirname(self.sources[file].path)
 
+    def package(self, file: int) -> str | None:
+        """Return the package that a file declares, dotted; None when its family has none."""
+        if file not in self._packages:
+            declared = self.family(file).package
+            body = relations.text(self.snapshot, file) if declared is not None else None
+            head = zlib.decompressobj().decompress(body, _HEAD) if body else b""
+            self._packages[file] = declared(head.decode("utf-8", "replace")) if declared is not None else None
+        return self._packages[file]
+
     def named(self, name: str) -> list[Definition]:
         """Return the definitions of a name that a program can mean."""
         if name not in self._named:
@@ -92,6 +104,8 @@ class Graph:
             found: dict[str, list[Definition]] = {}
             for one in self.named(name):
                 found.setdefault(one.parent, []).append(one)
+                if one.parent and " " not in one.parent and self.family(one.file).flat:
+                    found.setdefault("", []).append(one)
             self._owned[name] = found
         return self._owned[name].get(parent, [])
 

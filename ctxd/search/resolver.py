@@ -17,7 +17,7 @@ from ctxd.search.graph import Graph
 from ctxd.search.headers import Headers
 from ctxd.search.resolution import families, names
 from ctxd.search.resolution.chain import Part, parse
-from ctxd.search.resolution.family import fits
+from ctxd.search.resolution.family import TYPES, fits
 from ctxd.search.scopes import Scopes
 from ctxd.search.values import Instance, Module, Named, Outside, Scope, Unknown, Value
 from ctxd.store.read import BESIDE
@@ -25,6 +25,10 @@ from ctxd.store.relations import Definition, Site
 
 # References that a variable of the function around can be meant by.
 _LOCAL = frozenset({"call", "decorator", "route"})
+# Not called where something else of that name can be.
+_ABSTRACT = frozenset({"interface", "trait", "type"})
+# References that mean a type.
+_TYPED = frozenset({"type", "extends", "implements"})
 
 Confidence = Literal["sure", "ambiguous", "unresolved"]
 
@@ -48,6 +52,7 @@ class Resolver:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.scopes = Scopes(graph)
+        self.owners = self.scopes.owners
         self.headers = Headers(graph)
         self._candidates: dict[tuple[str, str, str, bool], tuple[tuple[Definition, ...], int]] = {}
 
@@ -64,6 +69,8 @@ class Resolver:
                 return verdict
         if site.kind == "type" and variables.is_parameter(self.graph, scope, site.name):
             return Verdict("unresolved", "type parameter")
+        if scope.family.dotted and variables.is_dotted(self.graph, site):
+            return self._by_name(site, scope, guess=False)
         value = self.scopes.bare(scope, site.name, skip=self._own(site), local=site.kind in _LOCAL, used=True)
         match value:
             case Named(definitions, rule):
@@ -125,7 +132,7 @@ class Resolver:
         alone = len(parts) == 1
         match value:
             case Instance(owners) if alone and scope.is_self(parts[0].name):
-                inside = isinstance(found, Named) and any(self.scopes.owns(owners, one) for one in found.definitions)
+                inside = isinstance(found, Named) and any(self.owners.owns(owners, one) for one in found.definitions)
                 return found, "same class" if inside else "inherited"
             case Instance() | Named():
                 return found, "inherited" if alone and scope.is_super(parts[0].name) else "receiver type"
@@ -138,7 +145,9 @@ class Resolver:
         fitting = [one for one in definitions if fits(site.kind, one.kind)]
         if not fitting and site.kind == "type":
             return Verdict("unresolved", "not a type here")
-        fitting = fitting or list(definitions)
+        fitting = list(self.scopes.modules.seen(site.file, fitting or definitions))
+        if site.kind == "call" and any(one.kind not in _ABSTRACT for one in fitting):
+            fitting = [one for one in fitting if one.kind not in _ABSTRACT]
         things = self._things(fitting)
         if len(things) == 1:
             return Verdict("sure", rule, tuple(fitting), 1)
@@ -149,6 +158,8 @@ class Resolver:
         if site.kind == "call" and variables.clue(self.graph, scope, site.name) is not None:
             return Verdict("unresolved", "local variable")
         found = [one for one in self.graph.named(site.name) if fits(site.kind, one.kind) and self._related(one, scope)]
+        if site.kind in _TYPED:
+            found = [one for one in found if one.kind in TYPES]
         if not found:
             return None
         rule, meant, things = self.headers.meaning(scope.file, [one for one in found if one.kind != "field"])
@@ -199,10 +210,14 @@ class Resolver:
             every = self.graph.named(site.name)
             found = [one for one in every if fits(site.kind, one.kind) and self._related(one, scope)]
             if site.receiver:
-                found = [one for one in found if one.parent and self.scopes.reachable(one)]
+                found = [one for one in found if one.parent and self.owners.reachable(one)]
                 found = [one for one in found if one.kind != "field" or site.kind != "call"] or found
             else:
-                found = [one for one in found if not one.parent or scope.family.implicit]
+                inner = scope.family.implicit or scope.family.flat
+                found = [one for one in found if not one.parent or (inner and self.owners.is_bare(one))]
+                found = [one for one in found if not one.signature.startswith("local ")]
+            if scope.family.received and site.kind in _TYPED:
+                found = [one for one in found if one.kind in TYPES]
             self._candidates[key] = (tuple(found), len(self._things(found)))
         return self._candidates[key]
 
@@ -210,6 +225,8 @@ class Resolver:
         """Whether a name is enough: of two words, not one of the library's, and not that of another test's helper."""
         if not names.telling(site.name) or site.name in scope.family.foreign or site.name in scope.family.builtins:
             return False
+        if not (site.receiver or found.parent or scope.family.ambient) and scope.family.package is not None:
+            return False  # what a package defines is seen by who imports it, and that was looked for
         if found.kind == "function" and found.parent and site.receiver:
             return False  # a function in a function: it may have been handed out, or not
         beside = self.graph.sources[found.file].facts & BESIDE

@@ -12,13 +12,14 @@ import msgspec
 from ctxd.search import variables
 from ctxd.search.graph import Graph
 from ctxd.search.modules import Modules
+from ctxd.search.owners import Owners
 from ctxd.search.resolution.chain import Part, parse
 from ctxd.search.resolution.family import TYPES, Clue
 from ctxd.search.values import Instance, Module, Named, Outside, Scope, Unknown, Value
 from ctxd.store.relations import Definition
 
-# Steps from type to type and from variable to variable.
-_DEEPEST = 8
+# Steps from type to type, from variable to variable and from a function to what it returns: circles end there.
+_DEEPEST = 16
 
 
 class Scopes:
@@ -27,6 +28,7 @@ class Scopes:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.modules = Modules(graph)
+        self.owners = Owners(graph)
         self._members: dict[tuple[int, str], Value | None] = {}
         self._chains: dict[tuple[int, tuple[Part, ...]], Value | None] = {}
         self._deep = 0
@@ -46,10 +48,10 @@ class Scopes:
         """
         graph = self.graph
         if scope.is_self(name):
-            owner = self.owner(scope)
+            owner = self.owners.around(scope)
             return Instance(owner) if owner else Unknown("receiver not known")
         if scope.is_super(name):
-            return self.above(self.owner(scope))
+            return self.above(self.owners.around(scope))
         nested = self._nested(scope, name, skip, typed=not local)
         if nested is not None:
             return nested
@@ -65,7 +67,7 @@ class Scopes:
         found = self.modules.imported(scope.file, name)
         if found is not None:
             return msgspec.structs.replace(found, rule="imported") if isinstance(found, Named) else found
-        return self._surrounding(scope, name)
+        return self._surrounding(scope, name, typed=not local)
 
     def _nested(self, scope: Scope, name: str, skip: int, *, typed: bool) -> Named | None:
         """A function or class inside of one that is around; members of a type are seen by its own body only.
@@ -79,17 +81,23 @@ class Scopes:
             found = tuple(one for one in owned if one.file == scope.file and one.id != skip)
             if typed:
                 found = tuple(one for one in found if one.kind not in ("field", "method"))
+            found = tuple(one for one in found if self.owners.is_bare(one))
             if found:
                 return Named(found, "same class" if outer.kind in TYPES else "same file")
         return None
 
-    def _surrounding(self, scope: Scope, name: str) -> Value | None:
+    def _surrounding(self, scope: Scope, name: str, *, typed: bool) -> Value | None:
         graph, family = self.graph, scope.family
-        if family.implicit and (owner := self.owner(scope)):
+        if family.implicit and (owner := self.owners.around(scope)):
             found = self._of_types(owner, name)
-            if isinstance(found, Named):
-                inside = any(self.owns(owner, one) for one in found.definitions)
+            fitting = found.definitions if isinstance(found, Named) else ()
+            if typed:
+                fitting = tuple(one for one in fitting if one.kind not in ("field", "method"))
+            if isinstance(found, Named) and any(self.owners.is_bare(one) for one in fitting):
+                inside = any(self.owners.owns(owner, one) for one in found.definitions)
                 return msgspec.structs.replace(found, rule="same class" if inside else "inherited")
+        if family.package is not None and (seen := self.modules.visible(scope.file, name)):
+            return seen
         if family.shared:
             folder = graph.folder(scope.file)
             near = tuple(
@@ -103,14 +111,20 @@ class Scopes:
 
     def follow(self, scope: Scope, parts: Sequence[Part], *, skip: int = 0, local: bool = True) -> Value | None:
         """Return what a chain of names and calls means."""
-        owner = self.owner(scope) if len(parts) > 1 and scope.is_self(parts[0].name) else ()
-        if not owner:
-            return self._walk(scope, parts, self.bare(scope, parts[0].name, skip=skip, local=local))
-        key = (owner[0].id, tuple(parts))
-        if key not in self._chains:
-            self._chains[key] = None
-            self._chains[key] = self._walk(scope, parts, Instance(owner))
-        return self._chains[key]
+        if self._deep >= _DEEPEST:
+            return None
+        self._deep += 1
+        try:
+            owner = self.owners.around(scope) if len(parts) > 1 and scope.is_self(parts[0].name) else ()
+            if not owner:
+                return self._walk(scope, parts, self.bare(scope, parts[0].name, skip=skip, local=local))
+            key = (owner[0].id, tuple(parts))
+            if key not in self._chains:
+                self._chains[key] = None
+                self._chains[key] = self._walk(scope, parts, Instance(owner))
+            return self._chains[key]
+        finally:
+            self._deep -= 1
 
     def _walk(self, scope: Scope, parts: Sequence[Part], value: Value | None) -> Value | None:
         if not scope.is_super(parts[0].name):
@@ -125,46 +139,6 @@ class Scopes:
         return value
 
     # -- types and members
-
-    def owner(self, scope: Scope) -> tuple[Definition, ...]:
-        """Return the type that the code at a place belongs to."""
-        for one in scope.around:
-            if one.kind in TYPES:
-                return (one,)
-            if one.parent and scope.family.prototypes and (found := self._owner_of(one)):
-                return found
-        return self._owner_of(scope.around[-1]) if scope.around and scope.around[-1].parent else ()
-
-    def _owner_of(self, member: Definition) -> tuple[Definition, ...]:
-        """Return the type that a member names as its owner and that is not around it."""
-        spread = self.graph.family(member.file).members
-        last = member.parent.rpartition(".")[2]
-        free = self.graph.family(member.file).prototypes
-        same = [o for o in self.graph.named(last) if o.qualified_name == member.parent and (free or o.kind in TYPES)]
-        near = [one for one in same if one.file == member.file]
-        if not near and spread != "file":
-            near = [one for one in same if self.graph.folder(one.file) == self.graph.folder(member.file)]
-        if not near and spread == "anywhere" and len(same) == 1:
-            near = same
-        return tuple(near)
-
-    def reachable(self, member: Definition) -> bool:
-        """Whether a definition can be had by a receiver: what stands in a function is seen inside of it only."""
-        around = self.graph.around(member.id)
-        return len(around) < 2 or around[1].kind in TYPES or self.graph.family(member.file).prototypes
-
-    def owns(self, owners: Sequence[Definition], member: Definition) -> bool:
-        """Whether a definition is a member of one of these types itself."""
-        return any(self._is_member(owner, member) for owner in owners)
-
-    def _is_member(self, owner: Definition, one: Definition) -> bool:
-        if one.parent != owner.qualified_name:
-            return False
-        if one.file == owner.file:
-            return True
-        spread = self.graph.family(owner.file).members
-        near = self.graph.folder(one.file) == self.graph.folder(owner.file)
-        return (spread != "file" and near) or (spread == "anywhere" and owner in self._owner_of(one))
 
     def member(self, value: Value | None, name: str) -> Value | None:
         """Return what `value.name` means; None = it has no such member."""
@@ -193,7 +167,7 @@ class Scopes:
     def _inherited(self, owners: Sequence[Definition], name: str) -> Value | None:
         parents = {owner.qualified_name for owner in owners}
         every = (one for parent in parents for one in self.graph.owned(name, parent))
-        found = tuple(one for one in every if self.owns(owners, one))
+        found = tuple(one for one in every if self.owners.owns(owners, one))
         if found:
             return Named(found, "receiver type")
         for base in self._bases(owners):
@@ -214,22 +188,16 @@ class Scopes:
         """Return what these types extend and implement, in their order; what leads outside comes last."""
         found: list[Value] = []
         outside: list[Value] = []
-        if self._deep >= _DEEPEST:
-            return found
-        self._deep += 1
-        try:
-            for owner in owners:
-                scope = self.scope(owner.file, owner.id, owner.definition_line)
-                for site in self.graph.supertypes(owner):
-                    parts = [*parse(site.receiver), Part(site.name)]
-                    value = self.follow(scope, parts, skip=owner.id, local=False)
-                    if isinstance(value, Named):
-                        types = tuple(o for o in value.definitions if o.kind in TYPES and o.id != owner.id)
-                        found += [Instance(types)] if types else []
-                    elif isinstance(value, Outside):
-                        outside.append(value)
-        finally:
-            self._deep -= 1
+        for owner in owners:
+            scope = self.scope(owner.file, owner.id, owner.definition_line)
+            for site in self.graph.supertypes(owner):
+                parts = [*parse(site.receiver), Part(site.name)]
+                value = self.follow(scope, parts, skip=owner.id, local=False)
+                if isinstance(value, Named):
+                    types = tuple(o for o in value.definitions if o.kind in TYPES and o.id != owner.id)
+                    found += [Instance(types)] if types else []
+                elif isinstance(value, Outside):
+                    outside.append(value)
         return [*found, *outside]
 
     def _attribute(self, owners: Sequence[Definition], name: str) -> Value | None:
@@ -255,7 +223,10 @@ class Scopes:
         first = definitions[0]
         if first.kind not in ("function", "method"):
             return None
-        written = self.graph.family(first.file).result(first.signature, first.name)
+        family = self.graph.family(first.file)
+        written = family.result(first.signature, first.name)
+        if not written and family.documented:
+            written = variables.noted(self.graph, first, "return")
         return self._type(self.scope(first.file, first.id, first.definition_line), written)
 
     def _held(self, definitions: Sequence[Definition]) -> Value | None:
@@ -264,7 +235,10 @@ class Scopes:
         if first.kind in ("function", "method"):
             return self._returned(definitions)
         scope = self.scope(first.file, first.id, first.definition_line)
-        found = variables.in_line(scope.family, first.signature, first.name, declaration=True)
+        name = scope.family.sigil + first.name
+        found = variables.in_line(scope.family, first.signature, name, declaration=True)
+        if found is None and scope.family.documented:
+            found = Clue("type", variables.noted(self.graph, first, "var"))
         return self._variable(scope, found) if found is not None else Unknown("receiver not known")
 
     def _variable(self, scope: Scope, clue: Clue) -> Value:
@@ -288,12 +262,25 @@ class Scopes:
 
     def _type(self, scope: Scope, written: str) -> Value | None:
         name = scope.family.plain(written) if written else ""
-        if name in ("Self", "self", "this"):
-            owner = self.owner(scope)
+        if name in ("Self", "self", "this", "static", "$this"):
+            owner = self.owners.around(scope)
             return Instance(owner) if owner else None
+        if "\\" in name:
+            return self._instance(self.modules.located(scope.file, name))
         parts = [Part(part) for part in name.split(".")] if name else []
         found = self.follow(scope, parts, local=False) if parts else None
+        if found is None and parts and scope.family.typed and not self._is_here(scope, parts[-1].name):
+            return Outside(name)
+        return self._instance(found)
+
+    def _instance(self, found: Value | None) -> Value | None:
         if isinstance(found, Named):
             types = tuple(one for one in found.definitions if one.kind in TYPES)
             return Instance(types) if types else None
         return found if isinstance(found, Outside) else None
+
+    def _is_here(self, scope: Scope, name: str) -> bool:
+        """Whether the repo defines a type of that name, or it is a parameter."""
+        return any(one.kind in TYPES for one in self.graph.named(name)) or variables.is_parameter(
+            self.graph, scope, name
+        )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ctxd.search.graph import Graph
 from ctxd.search.resolution.family import Clue, Family
 from ctxd.search.values import Scope
-from ctxd.store.relations import Definition
+from ctxd.store.relations import Definition, Site
 
 # Lines above a use that are searched for where its variable was set.
 _MAX_LINES = 600
@@ -37,8 +37,20 @@ def clue(graph: Graph, scope: Scope, name: str, *, signed: bool = False) -> Clue
     functions = [one for one in scope.around if one.kind in _FUNCTIONS]
     if not functions:
         return None
-    start = max(functions[-1].line_start, scope.line - _MAX_LINES)
-    lines = [] if signed else graph.lines(scope.file, spare=True)[start - 1 : scope.line]
+    found = None if signed else _in_lines(graph, scope, name, functions[-1].line_start)
+    if found is None:
+        said = (in_line(scope.family, one.signature, name) for one in functions if name in one.signature)
+        found = next((one for one in said if one is not None), None)
+    if scope.family.documented and (found is None or found.kind == "unknown"):
+        written = next(filter(None, (noted(graph, one, "param", name) for one in functions)), "")
+        return Clue("type", written) if written else found
+    return found
+
+
+def _in_lines(graph: Graph, scope: Scope, name: str, start: int) -> Clue | None:
+    """Read the lines above a place, the nearest first."""
+    start = max(start, scope.line - _MAX_LINES)
+    lines = graph.lines(scope.file, spare=True)[start - 1 : scope.line]
     for back, line in enumerate(reversed(lines)):
         if name not in line or len(line) > _LONGEST_LINE:
             continue
@@ -46,8 +58,19 @@ def clue(graph: Graph, scope: Scope, name: str, *, signed: bool = False) -> Clue
         # On the line itself a value is set after it was used: x = f(x.y).
         if found is not None and (back or found.kind != "value"):
             return found
-    said = (in_line(scope.family, one.signature, name) for one in functions if name in one.signature)
-    return next((found for found in said if found is not None), None)
+    return None
+
+
+def noted(graph: Graph, one: Definition, tag: str, name: str = "") -> str:
+    """Return the type that the comment above a definition gives with a tag: `@param Type $name`; "" = none."""
+    lines = graph.lines(one.file, spare=True)
+    at = one.definition_line - 2
+    while 0 <= at < len(lines) and (text := lines[at].strip()).startswith(("*", "/**", "#[")):
+        words = text.strip("/* ").split()
+        if words[:1] == [f"@{tag}"] and len(words) > 1 and (not name or words[2:3] == [name]):
+            return words[1]
+        at -= 1
+    return ""
 
 
 def is_parameter(graph: Graph, scope: Scope, name: str) -> bool:
@@ -64,13 +87,20 @@ def is_parameter(graph: Graph, scope: Scope, name: str) -> bool:
     return any(f"infer {name}" in line for line in lines)
 
 
+def is_dotted(graph: Graph, site: Site) -> bool:
+    """Return whether a name without a receiver is written `.name`: its type is not written."""
+    lines = graph.lines(site.file, spare=True)
+    line = lines[site.line - 1] if site.line <= len(lines) else ""
+    return bool(line) and all(before.endswith(".") for before, _ in _words(line, site.name))
+
+
 def attribute(graph: Graph, owner: Definition, name: str) -> Iterator[tuple[int, Clue]]:
     """Give the lines of a type that set an attribute, and what they say of it."""
     family = graph.family(owner.file)
     if not family.selves or owner.kind != "class":
         return
     lines = graph.lines(owner.file, spare=True)
-    written = [f"{one}.{name}" for one in sorted(family.selves)]
+    written = [f"{one}->{name}" if family.sigil else f"{one}.{name}" for one in sorted(family.selves)]
     for number, line in enumerate(lines[owner.line_start - 1 : owner.line_end], owner.line_start):
         if name not in line or len(line) > _LONGEST_LINE:
             continue
@@ -85,7 +115,9 @@ def in_line(family: Family, line: str, name: str, *, declaration: bool = False) 
     for before, after in _occurrences(line, name):
         if after.startswith(_USED):
             continue
-        found = family.read("" if declaration and not family.linked else before, after)
+        found = family.read(before, after) if not declaration or family.linked or family.fronted else None
+        if found is None and declaration and not family.linked:
+            found = family.read("", after)
         if found is not None:
             return found
         if declaration:
@@ -94,11 +126,16 @@ def in_line(family: Family, line: str, name: str, *, declaration: bool = False) 
 
 
 def _occurrences(line: str, name: str) -> Iterator[tuple[str, str]]:
+    return ((before, after) for before, after in _words(line, name) if not before.endswith("."))
+
+
+def _words(line: str, name: str) -> Iterator[tuple[str, str]]:
+    """Give what stands before and behind a name, each time that it is a word of its own."""
     at = line.find(name)
     while at >= 0:
         end = at + len(name)
         before, after = line[:at], line[end:]
-        if not (before and (_WORD.match(before[-1]) or before[-1] == ".")) and not (after and _WORD.match(after[0])):
+        if not (before and _WORD.match(before[-1])) and not (after and _WORD.match(after[0])):
             yield before, after
         at = line.find(name, end)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from ctxd.search.resolution import clang, ecma, golang, other, python
+from ctxd.search.resolution import clang, ecma, golang, java, kotlin, other, php, python, rust, scripts
 from ctxd.search.resolution.family import Family
 
-_FAMILIES = (python.FAMILY, ecma.FAMILY, golang.FAMILY, clang.FAMILY)
+_FAMILIES = (
+    *(python.FAMILY, ecma.FAMILY, golang.FAMILY, clang.FAMILY, rust.FAMILY, php.FAMILY),
+    *(java.JAVA, java.CSHARP, java.DART, kotlin.KOTLIN, kotlin.SCALA, kotlin.SWIFT),
+    *(scripts.RUBY, scripts.LUA, scripts.HASKELL),
+)
 _OF = {language: family for family in _FAMILIES for language in family.languages}
 
 

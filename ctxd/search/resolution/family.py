@@ -41,8 +41,20 @@ class Family(msgspec.Struct, frozen=True):
     builtins: frozenset[str] = frozenset()
     foreign: frozenset[str] = frozenset()  # methods of the standard library's types: never a unique name's
     members: Spread = "file"
+    package: Callable[[str], str] | None = None  # the head of a file -> the package that it declares, dotted
+    rooted: Callable[[Tree, str], bool] | None = None  # whether a module is one of this tree's, where no path tells it
+    sigil: str = ""  # what stands before the name of a variable where it is written
     prototypes: bool = False  # a function can own members
     implicit: bool = False  # a bare name may be a member of the type around it
+    received: bool = False  # but never one of a class or the like: those are had by a receiver only
+    flat: bool = False  # the members of a type are names of its file as well
+    fronted: bool = False  # the type of a variable stands before its name
+    typed: bool = False  # a written type that is not defined here is another program's
+    documented: bool = False  # a comment may say the type: @var, @param, @return
+    ambient: bool = False  # a package may be imported for every file, in one that does not show here
+    extended: bool = False  # a function of a package may be the member of a type: `fun Type.name()`
+    dotted: bool = False  # `.name` is a member of a type that is not written
+    enclosed: bool = False  # a package sees the packages around it
     shared: bool = False  # the files of a folder see each other's names
     linked: bool = False  # every file sees what the linker sees; headers say what is meant
     closed: bool = False  # a bare name that is not bound in its file is none of the repo's
@@ -52,7 +64,7 @@ class Family(msgspec.Struct, frozen=True):
 
 
 TYPES = frozenset({"class", "struct", "interface", "trait", "enum", "type", "module"})
-CALLED = frozenset({*TYPES, "function", "method", "macro", "field", "variable", "constant"})
+CALLED = frozenset({*TYPES, "function", "method", "macro", "field", "variable", "constant"}) - {"module"}
 _FITTING = {
     "call": CALLED,
     "type": TYPES | {"variable", "constant"},
@@ -61,7 +73,7 @@ _FITTING = {
     "decorator": CALLED - {"field"},
     "route": CALLED,
     "constant": frozenset({"constant", "variable", "macro", "field", *TYPES}),
-    "import": CALLED,
+    "import": CALLED | TYPES,
 }
 
 

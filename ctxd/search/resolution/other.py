@@ -1,4 +1,4 @@
-"""Every other language, by what most of them have in common: dotted modules, `this`, types beside the names."""
+"""Every other language, by what most of them have in common: dotted modules, `this`, types beside the names. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ctxd.search.resolution.family import UNKNOWN, Clue, Family
 from ctxd.search.resolution.tree import Tree, joined, nearest
 
 _JOINTS = re.compile(r"::|[./\\:]+")
-_TYPE_AFTER = re.compile(r"\??\s*:\s*(?:&\s*)?(?:'\w+\s+)?(?:mut\s+|dyn\s+|inout\s+)*([A-Z][\w.:]*[^=,){;]*)")
-_TYPE_BEFORE = re.compile(r"(?:^|[\s(,;{@])([A-Z][\w.]*)(?:<[^;=()]*>)?\??[\s&*]+\$?$")
-_DECLARES = re.compile(r"\s*(?:$|[=;,):])(?!=)")
+_TYPE_AFTER = re.compile(r"\??\s*:\s*(?:&\s*)?(?:'\w+\s+)?(?:mut\s+|dyn\s+|impl\s+|inout\s+)*([A-Z][\w.:]*[^=,){;]*)")
+_TYPE_BEFORE = re.compile(r"(?:^|[\s(,;{@])((?:[a-z]\w*\.)*[A-Z][\w.]*)(?:<[^;=()]*>)?\??[\s&*]+\$?$")
+_DECLARES = re.compile(r"\s*(?:(?:$|[=;,):])(?!=)|in\b)")
 _ASSIGNED = re.compile(r"\s*:?=(?![=>~])\s*(.*)")
 _STARTS = re.compile(r"(?:^|\b(?:let|var|val|auto|const|mut|final|my|local|our)\s+)\$?$")
 _LOOP = re.compile(r"\b(?:for|foreach|catch|case)\b[^=]*$")
@@ -51,23 +51,43 @@ def binds(module: str) -> str:
 
 def read(before: str, after: str) -> Clue | None:
     """Say what a line tells of the variable between `before` and `after`."""
-    if match := _TYPE_AFTER.match(after):
-        return Clue("type", match.group(1))
-    if (match := _TYPE_BEFORE.search(before)) and _DECLARES.match(after):
-        return Clue("type", match.group(1))
-    if _STARTS.search(before.rstrip(" ") + " " if before.strip() else "") and (match := _ASSIGNED.match(after)):
-        return Clue("value", match.group(1).rstrip())
-    if _LOOP.search(before) or _ARROW.match(after) or _BLOCK.search(before):
-        return UNKNOWN
-    return None
+    return typed_behind(after) or typed_before(before, after) or assigned(before, after) or bound(before, after)
+
+
+def typed_behind(after: str) -> Clue | None:
+    """Read a type that is written behind the name."""
+    match = _TYPE_AFTER.match(after)
+    return Clue("type", match.group(1)) if match else None
+
+
+def typed_before(before: str, after: str) -> Clue | None:
+    """Read a type that is written before the name."""
+    match = _TYPE_BEFORE.search(before) if _DECLARES.match(after) else None
+    return Clue("type", match.group(1)) if match else None
+
+
+def assigned(before: str, after: str) -> Clue | None:
+    """Read the value that a variable is given."""
+    starts = _STARTS.search(before.rstrip(" ") + " " if before.strip() else "")
+    match = _ASSIGNED.match(after) if starts else None
+    return Clue("value", match.group(1).rstrip()) if match else None
+
+
+def bound(before: str, after: str) -> Clue | None:
+    """Say whether a loop, a pattern or a function without a name binds it."""
+    return UNKNOWN if _LOOP.search(before) or _ARROW.match(after) or _BLOCK.search(before) else None
 
 
 def result(signature: str, name: str) -> str:
     """Return the type of the result, behind the parameters or before the name."""
     if match := _RESULT_AFTER.search(signature):
         return match.group(1)
-    head = signature.partition(f"{name}(")[0]
-    match = _RESULT_BEFORE.search(head)
+    return result_before(signature, name)
+
+
+def result_before(signature: str, name: str) -> str:
+    """Return the type of the result, before the name."""
+    match = _RESULT_BEFORE.search(signature.partition(f"{name}(")[0])
     return match.group(1) if match else ""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.unit.edges.world import World, opened
+from pathlib import Path
+
+from tests.unit.edges.world import World, opened, world
 
 here = opened(
     {
@@ -105,3 +107,25 @@ def test_methods_of_an_impl_belong_to_its_type(here: World) -> None:
     assert here.callers("FileSource.new") == [
         "rs/src/lib.rs:6 FileSource.new -> rs/src/store.rs:3 FileSource.new | receiver type"
     ]
+
+
+def test_a_circle_of_results_and_values_ends(tmp_path: Path) -> None:
+    """What two functions return is said by each other, two values are each other's: nothing is known, nothing fails."""
+    files = {
+        "a.kt": """
+fun one(): two.Part = two()
+fun two(): one.Part = one()
+val left = right
+val right = left
+fun go() {
+  one().runBoth()
+  left.runBoth()
+}
+""",
+    }
+    with world(str(tmp_path), files) as here:
+        assert here.callees("go") == [
+            "a.kt:6 one -> a.kt:1 one | same file",
+            "a.kt:6 one().runBoth -> ? | unresolved 0 not defined here",
+            "a.kt:7 left.runBoth -> ? | unresolved 0 not defined here",
+        ]
