@@ -24,6 +24,11 @@
   (function_expression !name body: (_) @body)
   (arrow_function body: (_) @body)] @definition.function)
 (export_statement "default" @name value: (class !name body: (_) @body) @definition.class)
+; What is exported by the name that it has inside of a call: `export default memo(function Foo() {})`.
+(export_statement value: (call_expression arguments: (arguments
+  (function_expression name: (_) @name body: (_) @body))) @definition.function)
+(export_statement value: (call_expression arguments: (arguments
+  (class name: (_) @name body: (_) @body))) @definition.class)
 
 (variable_declarator name: (identifier) @name value: [
   (arrow_function body: (_) @body)

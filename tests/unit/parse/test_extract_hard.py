@@ -52,6 +52,19 @@ def test_arrow_exports_abstract_members_and_commonjs_exports_are_found() -> None
     assert places(read("typescript", text)) == {"useAuth": 1, "Base": 2, "Base.run": 2, "boot": 3}
 
 
+def test_what_is_exported_through_a_call_has_its_inner_name() -> None:
+    """`export default memo(function Foo() {})`, and a class in the same place."""
+    text = """\
+        // Shows.
+        export default memo(function Foo() { return 1 })
+        export default connect(a)(class Bar { go() {} })
+        """
+
+    found = [(s.qualified_name, s.kind, s.line_start, s.exported) for s in read("tsx", text).symbols]
+
+    assert found == [("Foo", "function", 1, True), ("Bar", "class", 3, True), ("Bar.go", "method", 3, True)]
+
+
 def test_generic_receivers_are_named_without_brackets() -> None:
     """B021."""
     text = "package p\nfunc (s *Stack[T]) Push(v T) {}\nfunc (s Stack[T]) Peek() T { return s.v }\n"
