@@ -197,7 +197,8 @@ PROGRAMS: dict[str, Keywords] = {
     ),
     "elixir": Keywords(
         lines(
-            r"[ \t]*(?:def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate)[ \t]+(?P<name>[a-z_]\w*[?!]?)",
+            r"[ \t]*(?:def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate)[ \t]+(?!unquote\b)"
+            r"(?P<name>[a-z_]\w*[?!]?)",
             r"[ \t]*(?:defmodule|defprotocol)[ \t]+(?P<name>[A-Z]\w*(?:\.\w+)*)",
         ),
         veils.ELIXIR,
