@@ -24,11 +24,15 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A row of an answer: its place, and the characters of the text at which its first line and the row itself end."""
+    """A row of an answer: its place, and the characters of the text at which its first line and the row itself end.
+
+    `coded`: there is code, or an outline, below its first line.
+    """
 
     place: Span
     named: int
     end: int
+    coded: bool
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -38,12 +42,9 @@ class Text(msgspec.Struct, frozen=True):
     parts: tuple[Part, ...]
     tokens: int
 
-    def first(self, files: Collection[str]) -> Part | None:
-        """Return the first row of one of `files`."""
-        for part in self.parts:
-            if any(same_file(file, part.place.path) for file in files):
-                return part
-        return None
+    def of(self, files: Collection[str]) -> list[Part]:
+        """Return the rows of `files`."""
+        return [part for part in self.parts if any(same_file(file, part.place.path) for file in files)]
 
 
 def parsed(out: str) -> Text:
@@ -61,7 +62,10 @@ def parsed(out: str) -> Text:
                 end, tokens = at, int((closing[1] or "0").replace(",", ""))
         at += len(line)
     ends = [start for start, _, _ in starts[1:]] + [end]
-    parts = [Part(place, named, stop) for (_, named, place), stop in zip(starts, ends, strict=False)]
+    parts = [
+        Part(place, named, stop, bool(out[named:stop].strip()))
+        for (_, named, place), stop in zip(starts, ends, strict=False)
+    ]
     return Text(out, tuple(parts), tokens)
 
 

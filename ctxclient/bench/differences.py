@@ -65,7 +65,7 @@ def compared(before: Sequence[Measured], after: Sequence[Measured]) -> Compariso
 
 def comparison(found: Comparison) -> str:
     """Return a comparison as text: every group that differs, and the questions that moved most."""
-    head = ("against the earlier run", "before", "after", "NDCG@10", "hit@10", "tokens", "until named")
+    head = ("against the earlier run", "before", "after", "NDCG@10", "hit@10", *_budgets(found))
     rows = [
         (f"{change.kind} {change.name}" if change.kind != "all" else "all", *_cells(change))
         for change in found.changes
@@ -125,15 +125,21 @@ def _only(repositories: Sequence[Measured], shared: set[tuple[str, str]]) -> lis
 
 def _cells(change: Change) -> tuple[str, ...]:
     before, after = change.before, change.after
-    tokens = [next((one.tokens for one in each.budgets if one.budget == 1200), 0.0) for each in (before, after)]
+    recall = {each.budget: each.recall for each in before.budgets}
     return (
         share(before.ndcg_10),
         share(after.ndcg_10),
         difference(after.ndcg_10 - before.ndcg_10),
         difference(after.hit_10 - before.hit_10),
-        f"{tokens[1] - tokens[0]:+,.0f}",
-        f"{after.to_named - before.to_named:+,.0f}",
+        *(difference(each.recall - recall[each.budget]) for each in after.budgets if each.budget in recall),
     )
+
+
+def _budgets(found: Comparison) -> list[str]:
+    """Return the heads for the budgets of both runs."""
+    before, after = found.changes[0].before, found.changes[0].after
+    there = {each.budget for each in before.budgets}
+    return [f"in {each.budget:,} tokens" for each in after.budgets if each.budget in there]
 
 
 def _gain(one: Move) -> float:

@@ -10,7 +10,7 @@ from ctxclient.bench import chart
 from ctxclient.bench.datasets import Span
 from ctxclient.bench.differences import Comparison, ablation, compared, comparison
 from ctxclient.bench.machine import Machine
-from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured, Run, Unusable
+from ctxclient.bench.runs import Asked, Measured, Run, Unusable
 from ctxclient.bench.summary import Group, Summary, summary
 from ctxclient.bench.tables import plural, share, table
 
@@ -120,21 +120,17 @@ def _row(each: Group) -> tuple[str, ...]:
 
 def _compiled(figures: Summary) -> str:
     groups = [figures.all, *figures.categories]
-    head = ("query, text answer", *(each.name for each in groups), "mean tokens")
+    head = ("query, relevant file", *(each.name for each in groups), "its code", "tokens", "until named", "until read")
     rows = [
         (
-            f"relevant file within {budget.budget:,} tokens",
+            f"within {budget.budget:,} tokens",
             *(share(each.budgets[at].recall) for each in groups),
-            f"{budget.tokens:,.0f}",
+            share(budget.coded),
+            *(f"{figure:,.0f}" for figure in (budget.tokens, budget.named, budget.read)),
         )
         for at, budget in enumerate(figures.all.budgets)
     ]
-    rows += [
-        ("mean tokens until it is named", *(f"{each.to_named:,.0f}" for each in groups), ""),
-        ("mean tokens until it is read", *(f"{each.to_read:,.0f}" for each in groups), ""),
-    ]
-    never = f"{figures.all.never} of {figures.all.questions} never name one and count whole"
-    return f"{table(head, rows)}named, read: in the answer within {USUAL_BUDGET:,} tokens; {never}\n"
+    return table(head, rows)
 
 
 def _speed(figures: Summary) -> str:

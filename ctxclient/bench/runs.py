@@ -17,27 +17,31 @@ from ctxclient.bench.session import Session
 
 SCHEMA = 1
 BUDGETS = (500, 1000, 1200, 2000, 4000)
-# What `ctx query` gives when nothing else is asked for: how far into it the first right file comes is measured here.
-USUAL_BUDGET = 1200
 
 Report = Callable[[str, int, int], None]
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """The text answer of `ctx query` within one budget: its tokens, and whether it has a row of a relevant file."""
+    """The text answer of `ctx query` within one budget.
+
+    `found`: it has a row of a relevant file; `coded`: one with code. From its beginning, `named` tokens to the end of
+    the line that first names a relevant file, `read` to the end of that row with its code; where there is none, all its
+    tokens. Both by the daemon's own count, in the proportion in which it counts the whole answer.
+    """
 
     budget: int
     tokens: int
     found: bool
+    coded: bool = False
+    named: int = 0
+    read: int = 0
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One question and what came of it.
 
     `rank` is that of the first relevant file, 0 when none is among the first ten; `recall10` the share of the relevant
-    files there. In the text answer within the usual budget, from its beginning: `to_named` tokens to the end of the
-    line that first names a relevant file, `to_read` to the end of that row with its code; 0 when there is none. Both by
-    the daemon's own count, in the proportion in which it counts the whole answer.
+    files there.
     """
 
     query: str
@@ -49,8 +53,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     wanted: tuple[Span, ...]
     results: tuple[Span, ...]
     compiled: tuple[Compiled, ...] = ()
-    to_named: int = 0
-    to_read: int = 0
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,13 +120,6 @@ def asked(session: Session, root: str, labelled: Labelled, report: Report, budge
 
 def _asked(session: Session, root: str, question: Question, budgets: Sequence[int]) -> Asked:
     answer = session.find(root, question.query, metrics.DEPTH)
-    compiled, named, read = [], 0, 0
-    for budget in budgets:
-        text = session.query(root, question.query, budget)
-        row = text.first(question.files)
-        compiled.append(Compiled(budget, text.tokens, row is not None))
-        if row is not None and budget == USUAL_BUDGET:
-            named, read = _positions(session, text, row)
     return Asked(
         query=question.query,
         category=question.category,
@@ -134,10 +129,17 @@ def _asked(session: Session, root: str, question: Question, budgets: Sequence[in
         search_ms=answer.stats.search_ms,
         wanted=question.targets,
         results=answer.places,
-        compiled=tuple(compiled),
-        to_named=named,
-        to_read=read,
+        compiled=tuple(_compiled(session, root, question, budget) for budget in budgets),
     )
+
+
+def _compiled(session: Session, root: str, question: Question, budget: int) -> Compiled:
+    text = session.query(root, question.query, budget)
+    rows = text.of(question.files)
+    if not rows:
+        return Compiled(budget, text.tokens, False, False, text.tokens, text.tokens)
+    named, read = _positions(session, text, rows[0])
+    return Compiled(budget, text.tokens, True, any(row.coded for row in rows), named, read)
 
 
 def _positions(session: Session, text: Text, row: Part) -> tuple[int, int]:

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Literal
 
 import msgspec
 
 from ctxclient.bench.metrics import DEPTH, mean, percentile
-from ctxclient.bench.runs import USUAL_BUDGET, Asked, Measured, Timed
+from ctxclient.bench.runs import Asked, Measured, Timed
 
 # Questions of so many words are counted together.
 LENGTHS = ((1, 1), (2, 2), (3, 4), (5, 7), (8, 12), (13, 10_000))
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """The answers of `ctx query` within one budget: share with a relevant file, mean tokens."""
+    """The answers of `ctx query` within one budget: share with a relevant file, and with its code; mean tokens in all,
+    until one is named, until it is read, as in Compiled.
+    """
 
     budget: int
     recall: float
+    coded: float
     tokens: float
+    named: float
+    read: float
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
     """Questions of one kind. `hit_K`: share with a relevant file among the first K results. `recall_10`: mean share of
-    the relevant files among the first ten. `to_named`, `to_read`: mean tokens to the first right file, as in Asked; an
-    answer without one counts with all its tokens, and in `never`.
+    the relevant files among the first ten.
     """
 
     name: str
@@ -36,9 +42,6 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     hit_10: float
     recall_10: float
     budgets: tuple[Budget, ...] = ()
-    to_named: float = 0.0
-    to_read: float = 0.0
-    never: int = 0
 
 
 class Speed(msgspec.Struct, frozen=True):
@@ -98,15 +101,10 @@ def group(name: str, parts: Sequence[Sequence[Asked]]) -> Group:
         recall_10=over(lambda one: one.recall10),
         budgets=tuple(
             Budget(
-                budget,
-                over(lambda one, at=at: one.compiled[at].found),  # type: ignore[misc]
-                over(lambda one, at=at: one.compiled[at].tokens),  # type: ignore[misc]
+                budget, *(over(partial(_figure, at, name)) for name in ("found", "coded", "tokens", "named", "read"))
             )
             for at, budget in enumerate(budgets)
         ),
-        to_named=over(lambda one: one.to_named or _whole(one)),
-        to_read=over(lambda one: one.to_read or _whole(one)),
-        never=sum(1 for one in questions if one.compiled and not one.to_named),
     )
 
 
@@ -124,5 +122,5 @@ def _timed(one: Asked) -> Timed:
     return Timed(len(one.query.split()), one.search_ms)
 
 
-def _whole(one: Asked) -> int:
-    return next((each.tokens for each in one.compiled if each.budget == USUAL_BUDGET), 0)
+def _figure(at: int, name: Literal["found", "coded", "tokens", "named", "read"], one: Asked) -> float:
+    return float(getattr(one.compiled[at], name))

@@ -39,6 +39,7 @@ class Plan(msgspec.Struct, frozen=True):
     attach: bool = True
     speed: bool = False
     forget: bool = False
+    budgets: tuple[int, ...] = BUDGETS
 
 
 PLAN = Plan()
@@ -131,7 +132,7 @@ def _measured(
         chunks=indexed.chunks,
         changed=indexed.changed,
         index_ms=indexed.took_ms,
-        questions=tuple(asked(session, root, labelled, report, BUDGETS)),
+        questions=tuple(asked(session, root, labelled, report, plan.budgets)),
     )
     found = [base]
     for without in variants:

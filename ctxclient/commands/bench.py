@@ -51,6 +51,9 @@ FILE = click.Path(dir_okay=False)
     "--commits", type=click.IntRange(1, 100_000), metavar="N", default=COMMITS, help=f"How many of them ({COMMITS})."
 )
 @click.option("--save", metavar="FOLDER", type=options.Place(), help="Write the commits' questions as a set.")
+@click.option(
+    "--budget", "budgets", multiple=True, metavar="N,...", help="Token budgets of query (500,1000,1200,2000,4000)."
+)
 @click.option("--without", multiple=True, metavar="PART,...", help="Also measure without these parts of the score.")
 @click.option("--ablate", is_flag=True, help="Also measure without each part of the score, one by one.")
 @click.option("--verbose", is_flag=True, help="Show each repository; with --json each question.")
@@ -95,7 +98,7 @@ def _set(given: dict[str, Any]) -> Work:
     whole = given["whole"]
     locate = trial.clones(_place(given["clones"]), _cache(given), whole=whole, any_commit=given["any_commit"])
     trees = "whole repositories" if whole else "source folders"
-    return labelled, locate, trees, trial.Plan(forget=given["forget"])
+    return labelled, locate, trees, trial.Plan(forget=given["forget"], budgets=_budgets(given["budgets"]))
 
 
 def _directory(given: dict[str, Any]) -> Work:
@@ -110,7 +113,12 @@ def _directory(given: dict[str, Any]) -> Work:
     if given["save"]:
         datasets.save(_place(given["save"]), [labelled])
     place = found.place(_cache(given) if found.bare else "")
-    plan = trial.Plan(attach=found.bare, speed=not given["history"], forget=given["forget"] and found.bare)
+    plan = trial.Plan(
+        attach=found.bare,
+        speed=not given["history"],
+        forget=given["forget"] and found.bare,
+        budgets=_budgets(given["budgets"]),
+    )
     return [labelled], lambda _labelled: place, "commits as questions" if found.head else "no questions", plan
 
 
@@ -144,6 +152,15 @@ def _cache(given: dict[str, Any]) -> str:
     from ctxclient.bench import trial
 
     return _place(given["cache"]) if given["cache"] else trial.cache_directory()
+
+
+def _budgets(found: Sequence[str]) -> tuple[int, ...]:
+    from ctxclient.bench.runs import BUDGETS
+
+    words = _words(found)
+    if not all(word.isascii() and word.isdigit() and 0 < int(word[:9]) <= plain.MILLION for word in words):
+        raise UsageFailed("--budget takes numbers of tokens", "as in --budget 500,1000")
+    return tuple(sorted({int(word) for word in words})) or BUDGETS
 
 
 def _words(found: Sequence[str]) -> tuple[str, ...]:

@@ -64,7 +64,8 @@ def test_a_set_is_measured_compared_and_drawn(ctx: Home, folder: Path, small: Tr
 
     assert first["summary"]["all"]["ndcg_10"] == 1.0 and first["summary"]["all"]["questions"] == 2
     assert [each["recall"] for each in first["summary"]["all"]["budgets"]] == [1.0] * 5
-    assert first["summary"]["all"]["to_named"] > 0
+    assert all(0 < each["named"] < each["read"] <= each["tokens"] for each in first["summary"]["all"]["budgets"])
+    assert [each["coded"] for each in first["summary"]["all"]["budgets"]] == [1.0] * 5
     assert (tmp_path / "chart.svg").read_text().startswith("<svg")
     assert second.returncode == 4, second.stderr
     assert "1 repository, 2 questions, whole repositories" in second.stdout
@@ -103,6 +104,7 @@ def test_a_plain_folder_is_timed(ctx: Home, tmp_path: Path) -> None:
         (("--set", "none", "--clones", "."), "none/repos.json cannot be read"),
         (("--history", "/"), "has no history"),
         (("plain", "--without", "coherense"), "did you mean coherence?"),
+        (("plain", "--budget", "5x"), "--budget takes numbers of tokens"),
         (("plain", "--compare", "plain/parser.py"), "is no run of ctx bench"),
     ],
 )

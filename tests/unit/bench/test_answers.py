@@ -64,6 +64,7 @@ def test_rows_are_bodies_and_stubs() -> None:
     rows = [found.out[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     assert [row.splitlines()[0].split()[-1] for row in rows[:2]] == ["createPool", "lib/other.ts:8"]
     assert found.out[found.parts[-1].end :].startswith("3 results")
+    assert [part.coded for part in found.parts] == [True, False, False]
     assert found.out[: found.parts[0].named] == "src/pool.ts  L8-L10  function createPool\n"
 
 
@@ -77,12 +78,12 @@ def test_lines_of_code_are_no_rows() -> None:
         assert found.tokens == 1589
 
 
-def test_the_first_right_file() -> None:
+def test_the_rows_of_the_right_files() -> None:
     """By the same rule for paths as the metric."""
     found = parsed(out(hit("a.ts"), hit("src/b.ts"), hit("src/b.ts", line_start=40, line_end=41)))
 
-    assert found.first({"lib/src/b.ts"}) == found.parts[1]
-    assert found.first({"c.ts"}) is None
+    assert found.of({"lib/src/b.ts"}) == list(found.parts[1:])
+    assert found.of({"c.ts"}) == []
 
 
 def test_an_answer_without_results_has_no_rows() -> None:

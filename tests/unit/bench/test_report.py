@@ -18,15 +18,16 @@ from ctxclient.bench.tables import colored
 
 
 def one(query: str, ndcg: float, category: str = "semantic", **values: object) -> Asked:
-    fields = {"rank": 1 if ndcg else 0, "recall10": ndcg, "search_ms": 2.0, "to_named": 30, "to_read": 90} | values
+    fields = {"rank": 1 if ndcg else 0, "recall10": ndcg, "search_ms": 2.0} | values
     found = bool(fields["rank"])
+    until = (30, 90) if found else (600, 600)
     return Asked(
         query=query,
         category=category,
         ndcg=ndcg,
         wanted=(Span("a.py", 3, 4),),
         results=(Span("b.py", 1, 2), Span("a.py", 3, 9)),
-        compiled=tuple(Compiled(budget, budget // 2, found) for budget in BUDGETS),
+        compiled=tuple(Compiled(budget, budget // 2, found, found and budget > 500, *until) for budget in BUDGETS),
         **fields,
     )
 
@@ -40,7 +41,7 @@ def run(*repositories: Measured, **values: object) -> Run:
     return Run(machine=there, trees="source folders", repositories=repositories, **values)
 
 
-FEW = repository("few", "c", one("open a door", 1.0), one("close", 0.0, "symbol", to_named=0, to_read=0))
+FEW = repository("few", "c", one("open a door", 1.0), one("close", 0.0, "symbol"))
 MANY = repository("many", "go", *(one(f"question number {n}", 1.0) for n in range(4)))
 
 
@@ -56,9 +57,9 @@ def test_figures_are_means_over_the_means_of_repositories() -> None:
 
 def test_an_answer_without_the_right_file_costs_all_its_tokens() -> None:
     """30 and 600 in one repository, 30 in the other."""
-    found = summary([FEW, MANY]).all
+    found = summary([FEW, MANY]).all.budgets[0]
 
-    assert (found.to_named, found.to_read, found.never) == ((315 + 30) / 2, (345 + 90) / 2, 1)
+    assert (found.named, found.read, found.coded, found.tokens) == ((315 + 30) / 2, (345 + 90) / 2, 0.0, 250.0)
 
 
 def test_speed_is_by_the_number_of_words() -> None:
@@ -93,15 +94,12 @@ symbol               1          1    0.000  0.000  0.000   0.000      0.000
 c                    1          2    0.500  0.500  0.500   0.500      0.500
 go                   1          1    1.000  1.000  1.000   1.000      1.000
 
-query, text answer                   all  semantic  symbol  mean tokens
-relevant file within 500 tokens    0.750     1.000   0.000          250
-relevant file within 1,000 tokens  0.750     1.000   0.000          500
-relevant file within 1,200 tokens  0.750     1.000   0.000          600
-relevant file within 2,000 tokens  0.750     1.000   0.000        1,000
-relevant file within 4,000 tokens  0.750     1.000   0.000        2,000
-mean tokens until it is named        172        30     600
-mean tokens until it is read         218        90     600
-named, read: in the answer within 1,200 tokens; 1 of 3 never name one and count whole
+query, relevant file    all  semantic  symbol  its code  tokens  until named  until read
+within 500 tokens     0.750     1.000   0.000     0.000     250          172         218
+within 1,000 tokens   0.750     1.000   0.000     0.750     500          172         218
+within 1,200 tokens   0.750     1.000   0.000     0.750     600          172         218
+within 2,000 tokens   0.750     1.000   0.000     0.750   1,000          172         218
+within 4,000 tokens   0.750     1.000   0.000     0.750   2,000          172         218
 
 relevant file in the answer of query
    500 tokens  ██████████████████████████████░░░░░░░░░░  0.750
