@@ -18,9 +18,16 @@ class _Reader(Sheet):
 
     def read(self) -> None:
         fence = ""
-        comment = False
+        quoted = comment = False
         for row in range(self._front_matter(), len(self.lines)):
             line = self.lines[row]
+            if fence and quoted:
+                # A block in a quotation ends with it.
+                if (text := line.lstrip())[:1] == ">":
+                    line = text.lstrip("> \t")
+                else:
+                    fence = ""
+                    self.end(row - 1, is_text=False)
             if fence:
                 if line.strip().startswith(fence) and not line.strip().strip(fence[0]):
                     fence = ""
@@ -33,7 +40,7 @@ class _Reader(Sheet):
                     continue
                 self.end(row - 1)
                 self.begin(row)
-                fence = opened.group(1)
+                fence, quoted = opened.group(1), line.lstrip()[:1] == ">"
             elif line.lstrip().startswith("<!--"):
                 self.begin(row)
                 comment = "-->" not in line

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ctxd.parse.extract import Extracted, extract
 from ctxd.parse.languages import named
 
@@ -92,3 +94,11 @@ def test_markdown_titles_that_begin_like_a_list_are_titles_where_no_blank_follow
     text = "4.9.6 / 2014\n============\n\n**Bold**\n---\n\n1. one\n---\n\n- two\n---\n"
 
     assert [(s.name, s.definition_line) for s in read("markdown", text).symbols] == [("4.9.6 / 2014", 1), ("Bold", 4)]
+
+
+@pytest.mark.parametrize("end", ["> ```\n", ""])
+def test_a_block_of_code_in_a_quotation_ends_with_it(end: str) -> None:
+    """Whether its fence is closed or not: what follows is no code."""
+    text = f"# One\n\n> ```dart\n> # no title\n{end}\n# Two\n"
+
+    assert [s.name for s in read("markdown", text).symbols] == ["One", "Two"]
