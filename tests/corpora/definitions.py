@@ -4,8 +4,9 @@
 
 For each language found in the directories: draws definitions at random from all lines that look like one by the
 tables of `programs` and `papers`, comments, strings and here-documents left out, and looks each up in its file's
-outline. What is missed is listed: also what the search took for a definition and is none. Files that the index does
-not hold are not drawn from, nor are tables of configuration (more than 100 keys), which are one chunk on purpose.
+outline. What is missed is listed: also what the search took for a definition and is none. Not drawn from are
+files that the index does not hold, or holds as text because of their size, and tables of configuration (more than 100
+keys), which are one chunk on purpose.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from tests.link import Link
 
 COUNT = 30
 ALL = 1_000_000
+# The default of `index.max_file_bytes`: larger files are text without definitions.
+MAX_BYTES = 1_000_000
 
 # A directory, a path in it, what is defined there.
 Place = tuple[str, str, Site]
@@ -59,7 +62,7 @@ def search(link: Link, roots: list[str]) -> dict[str, list[Place]]:
     for root in roots:
         answer = json.loads(link.ask(Files(directory=os.fsencode(root), limit=ALL, output="json")).out)
         for row in answer["results"]:
-            if row["language"] in LANGUAGES:
+            if row["language"] in LANGUAGES and row["size_bytes"] <= MAX_BYTES:
                 text = Path(root, row["file"]).read_text("utf-8", "replace")
                 found[row["language"]] += [(root, row["file"], site) for site in sites(row["language"], text)]
     return {language: places for language, places in found.items() if places}

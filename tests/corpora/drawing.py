@@ -17,7 +17,7 @@ from tests.corpora.veils import hide
 
 LANGUAGES = PROGRAMS | PAPERS
 # What a heading's markup leaves of its words; what stands between the parts of a qualified name.
-_MARKUP = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)|<[^>\n]*>|\{[^}\n]*\}|:[\w-]+:(?=`)")
+_MARKUP = re.compile(r"\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|<[^>\n]*>|\{[^}\n]*\}|:[\w-]+:(?=`)")
 _NOT_WORD = re.compile(r"[\W_]+")
 _BETWEEN = re.compile(r"::|#|/")
 _TITLED = frozenset({"markdown", "restructuredtext", "asciidoc"})
@@ -97,4 +97,4 @@ def _plain(name: str) -> str:
 
 
 def _words(title: str) -> str:
-    return _NOT_WORD.sub(" ", _MARKUP.sub(lambda found: found[1] or "", title)).strip()
+    return _NOT_WORD.sub("", _MARKUP.sub(lambda found: found[1] or "", title))
