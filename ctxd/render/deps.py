@@ -7,9 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from ctxd.model import Freshness, Stats
-from ctxd.render import escape, json, text
-from ctxd.render.style import Style, count, cropped, milliseconds
+from ctxd.render import escape
+from ctxd.render.reply import Listing, closing, reply
+from ctxd.render.style import Style, count, cropped
 
 _NAMES = 80
 
@@ -30,19 +30,15 @@ class Dependency(msgspec.Struct, frozen=True, kw_only=True):
     again: bool = False
 
 
-class Dependencies(msgspec.Struct, frozen=True, kw_only=True):
+class Dependencies(Listing, frozen=True, kw_only=True):
     """One answer before it is rendered."""
 
     path: str
-    root: str
     reverse: bool
     rows: tuple[Dependency, ...]
     inside: int
     outside: int
     filters: str
-    stats: Stats
-    freshness: Freshness
-    generation: int
 
 
 class DependencyResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,21 +56,6 @@ class DependencyResult(msgspec.Struct, frozen=True, kw_only=True):
     again: bool
 
 
-class DependenciesReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The object of `ctx deps --json`."""
-
-    schema: int = json.SCHEMA
-    query: str
-    root: str
-    results: list[DependencyResult]
-    stats: json.Figures
-    fresh: bool
-    fresh_reason: str | msgspec.UnsetType = msgspec.UNSET
-    generation: int
-    warnings: tuple[str, ...] = ()
-    hint: str | None = None
-
-
 def deps(answer: Dependencies, style: Style) -> str:
     """Return the imports as an indented tree, then how many lead where."""
     head = "is imported by" if answer.reverse else "imports"
@@ -86,31 +67,22 @@ def deps(answer: Dependencies, style: Style) -> str:
 
 def deps_json(answer: Dependencies) -> str:
     """Return the same as JSON."""
-    reply = DependenciesReply(
-        query=answer.path,
-        root=escape.root(answer.root),
-        results=[
-            DependencyResult(
-                file=row.file,
-                line_start=row.line,
-                line_end=row.line,
-                type=row.kind,
-                name=row.module,
-                importer=row.importer,
-                names=row.names,
-                depth=row.depth,
-                also=row.also,
-                again=row.again,
-            )
-            for row in answer.rows
-        ],
-        stats=json.figures(answer.stats),
-        fresh=answer.freshness.fresh,
-        fresh_reason=answer.freshness.reason or msgspec.UNSET,
-        generation=answer.generation,
-        hint=None if answer.rows else _nothing(answer),
-    )
-    return json.line(reply)
+    results = [
+        DependencyResult(
+            file=row.file,
+            line_start=row.line,
+            line_end=row.line,
+            type=row.kind,
+            name=row.module,
+            importer=row.importer,
+            names=row.names,
+            depth=row.depth,
+            also=row.also,
+            again=row.again,
+        )
+        for row in answer.rows
+    ]
+    return reply(answer, results, query=answer.path, hint=None if answer.rows else _nothing(answer))
 
 
 def _row(row: Dependency, reverse: bool, style: Style) -> str:
@@ -131,7 +103,4 @@ def _nothing(answer: Dependencies) -> str:
 
 def _footer(answer: Dependencies) -> Iterator[str]:
     yield f"{count(answer.inside, 'import')} inside" + ("" if answer.reverse else f" · {answer.outside:,} outside")
-    if answer.stats.omitted:
-        yield f"{answer.stats.omitted:,} left out"
-    yield f"{milliseconds(answer.stats.search_ms)} search"
-    yield text.freshness(answer.freshness)
+    yield from closing(answer)

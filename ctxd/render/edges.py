@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from ctxd.model import Freshness, Stats
-from ctxd.render import escape, json, text
-from ctxd.render.style import Style, count, cropped, milliseconds
+from ctxd.render import escape, json
+from ctxd.render.reply import Listing, closing, reply
+from ctxd.render.style import Style, count, cropped
 
 _CODE = 120
 _TARGETS = 5
@@ -59,21 +59,17 @@ class Counted(msgspec.Struct, frozen=True):
     elsewhere: int = 0
 
 
-class Edges(msgspec.Struct, frozen=True, kw_only=True):
+class Edges(Listing, frozen=True, kw_only=True):
     """One answer before it is rendered. `unseen` references were too many to look at, `removed` filters kept out."""
 
     verb: Literal["callers", "callees"]
     query: str
-    root: str
     targets: tuple[Place, ...]
     rows: tuple[Edge, ...]
     counted: Counted
     unseen: int
     removed: int
     filters: str
-    stats: Stats
-    freshness: Freshness
-    generation: int
 
 
 class EdgeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,24 +96,6 @@ class EdgeResult(msgspec.Struct, frozen=True, kw_only=True):
     callee_line: int
     module: str | msgspec.UnsetType = msgspec.UNSET
     uri: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class EdgesReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The object of `ctx callers --json` and `ctx callees --json`."""
-
-    schema: int = json.SCHEMA
-    query: str
-    root: str
-    targets: list[Place]
-    results: list[EdgeResult]
-    counts: Counted
-    not_looked_at: int
-    stats: json.Figures
-    fresh: bool
-    fresh_reason: str | msgspec.UnsetType = msgspec.UNSET
-    generation: int
-    warnings: tuple[str, ...] = ()
-    hint: str | None = None
 
 
 def callers(answer: Edges, style: Style) -> str:
@@ -147,20 +125,15 @@ def callees(answer: Edges, style: Style) -> str:
 
 def edges_json(answer: Edges) -> str:
     """Return the same as JSON."""
-    reply = EdgesReply(
+    return reply(
+        answer,
+        [_result(row, answer.verb) for row in answer.rows],
         query=answer.query,
-        root=escape.root(answer.root),
-        targets=list(answer.targets),
-        results=[_result(row, answer.verb) for row in answer.rows],
+        targets=answer.targets,
         counts=answer.counted,
         not_looked_at=answer.unseen,
-        stats=json.figures(answer.stats),
-        fresh=answer.freshness.fresh,
-        fresh_reason=answer.freshness.reason or msgspec.UNSET,
-        generation=answer.generation,
         hint="; ".join(_said(answer)) or None,
     )
-    return json.line(reply)
 
 
 def _heads(answer: Edges, style: Style) -> Iterator[str]:
@@ -221,9 +194,7 @@ def _closing(answer: Edges, style: Style) -> Iterable[str]:
     parts = [
         f"{counted.sure:,} sure · {counted.ambiguous:,} ambiguous · {counted.unresolved:,} unresolved",
         f"{counted.elsewhere:,} of something else called that" if counted.elsewhere else "",
-        f"{answer.stats.omitted:,} left out" if answer.stats.omitted else "",
-        f"{milliseconds(answer.stats.search_ms)} search",
-        text.freshness(answer.freshness),
+        *closing(answer),
     ]
     yield style.dim(" · ".join(filter(None, parts)))
 

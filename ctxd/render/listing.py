@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
-from ctxd.model import Found, Freshness, Hit, Stats
-from ctxd.render import escape, json, text
+from ctxd.model import Found, Hit
+from ctxd.render import escape, text
+from ctxd.render.reply import Listing, reply
 from ctxd.render.style import Style, count, cropped
 from ctxd.state import FileRow
 
 _SIGNATURE = 160
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True):
+class Listed(Listing, frozen=True, kw_only=True):
     """The answer of `ctx files` before it is rendered."""
 
-    root: str
     rows: tuple[FileRow, ...]
-    stats: Stats
-    freshness: Freshness
-    generation: int
 
 
 class FileResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,20 +27,6 @@ class FileResult(msgspec.Struct, frozen=True, kw_only=True):
     content: str
     size_bytes: int
     lines: int
-
-
-class FilesReply(msgspec.Struct, frozen=True, kw_only=True):
-    """The object of `ctx files --json`."""
-
-    schema: int = json.SCHEMA
-    root: str
-    results: list[FileResult]
-    stats: json.Figures
-    fresh: bool
-    fresh_reason: str | msgspec.UnsetType = msgspec.UNSET
-    generation: int
-    warnings: tuple[str, ...] = ()
-    hint: str | None = None
 
 
 def symbols(answer: Found, style: Style) -> str:
@@ -86,25 +69,17 @@ def files(answer: Listed, style: Style) -> tuple[str, str]:
 
 def files_json(answer: Listed) -> str:
     """Return the same as JSON."""
-    return json.line(
-        FilesReply(
-            root=escape.root(answer.root),
-            results=[
-                FileResult(
-                    file=row.path,
-                    language=row.language,
-                    content=row.content,
-                    size_bytes=row.size_bytes,
-                    lines=row.line_count,
-                )
-                for row in answer.rows
-            ],
-            stats=json.figures(answer.stats),
-            fresh=answer.freshness.fresh,
-            fresh_reason=answer.freshness.reason or msgspec.UNSET,
-            generation=answer.generation,
+    results = [
+        FileResult(
+            file=row.path,
+            language=row.language,
+            content=row.content,
+            size_bytes=row.size_bytes,
+            lines=row.line_count,
         )
-    )
+        for row in answer.rows
+    ]
+    return reply(answer, results)
 
 
 def _declared(hit: Hit) -> str:

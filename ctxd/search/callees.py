@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from ctxd.model import View
-from ctxd.render import edges
-from ctxd.render.edges import Edges
-from ctxd.render.style import style
-from ctxd.search import absence, scope, targets
-from ctxd.search.callers import counted, edge, place, prepare, taken
+from ctxd.search import absence, edges, targets
+from ctxd.search.edges import Resolved, prepare, taken
 from ctxd.search.graph import Graph
 from ctxd.search.resolver import Resolver
 from ctxd.search.targets import Asked
@@ -35,26 +32,15 @@ def callees(snapshot: Snapshot, request: Callees, view: View, asked: Asked) -> A
     prepare(graph, looked)
     resolver = Resolver(graph)
     rows = [(site, resolver.resolve(site)) for site in looked]
-    ordered = sorted(rows, key=lambda row: row[1].confidence == "unresolved")
-    shown = ordered[: scope.limit(request)]
-    answer = Edges(
+    found = Resolved(
         verb="callees",
-        query=request.name,
-        root=view.root,
-        targets=tuple(place(graph, one) for one in wanted),
-        rows=tuple(edge(graph, site, verdict) for site, verdict in shown),
-        counted=counted(verdict for _, verdict in rows),
+        targets=wanted,
+        rows=sorted(rows, key=lambda row: row[1].confidence == "unresolved"),
+        verdicts=[verdict for _, verdict in rows],
         unseen=len(inside) - len(looked),
         removed=len(named) - len(wanted),
-        filters=absence.filters(request),
-        stats=scope.stats(view, omitted=len(rows) - len(shown), files_indexed=len(graph.sources)),
-        freshness=view.freshness,
-        generation=snapshot.generation,
     )
-    code = 0 if rows else 1
-    if request.output == "json":
-        return Answer(out=edges.edges_json(answer), code=code)
-    return Answer(out=edges.callees(answer, style(request, view)), code=code)
+    return edges.answer(graph, request, view, found)
 
 
 def _outermost(wanted: list[Definition]) -> list[Definition]:

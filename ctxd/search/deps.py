@@ -12,7 +12,7 @@ from ctxd.render import deps as render
 from ctxd.render.deps import Dependencies, Dependency
 from ctxd.render.style import style
 from ctxd.search import absence, outline, scope
-from ctxd.search.callers import taken
+from ctxd.search.edges import taken
 from ctxd.search.graph import Graph
 from ctxd.search.modules import Modules
 from ctxd.search.values import Named

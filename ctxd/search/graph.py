@@ -60,7 +60,8 @@ class Graph:
         self._supertypes: dict[int, dict[int, list[Site]]] = {}
         self._symbols: dict[int, Definition] = {}
         self._around: dict[int, tuple[Definition, ...]] = {}
-        self._outlines: dict[int, list[Definition]] = {}
+        self._families: dict[int, Family] = {}
+        self._at: dict[tuple[int, int], int] = {}
         self._lines: dict[int, list[str]] = {}
         self._packages: dict[int, str | None] = {}
         self._texts = 0
@@ -77,7 +78,9 @@ class Graph:
 
     def family(self, file: int) -> Family:
         """Return the family of a file's language."""
-        return families.of(self.sources[file].language)
+        if file not in self._families:
+            self._families[file] = families.of(self.sources[file].language)
+        return self._families[file]
 
     def folder(self, file: int) -> str:
         """Return the folder of a file."""
@@ -178,17 +181,14 @@ class Graph:
         ]
         return outer[-1] if outer else None
 
-    def outline(self, file: int) -> list[Definition]:
-        """Return the definitions of a file, outer before inner."""
-        if file not in self._outlines:
-            self._outlines[file] = relations.of_file(self.snapshot, file)
-            self._symbols.update((one.id, one) for one in self._outlines[file])
-        return self._outlines[file]
-
     def at(self, file: int, line: int) -> int:
         """Return the id of the innermost definition on a line, 0 where there is none."""
-        inside = [one for one in self.outline(file) if one.line_start <= line <= one.line_end]
-        return inside[-1].id if inside else 0
+        if (file, line) not in self._at:
+            one = relations.innermost(self.snapshot, file, line)
+            self._at[file, line] = one.id if one is not None else 0
+            if one is not None:
+                self._symbols[one.id] = one
+        return self._at[file, line]
 
     def lines(self, file: int, *, spare: bool = False) -> list[str]:
         """Return the lines of a file; with `spare` none when this request has read many already."""

@@ -18,7 +18,6 @@ NOTHING = frozenset({"None", "null", "nil", "undefined", "NULL", "nullptr", "tru
 _FUNCTIONS = frozenset({"function", "method", "test"})
 # What follows a name that is used there, not set.
 _USED = (".", "(", "->", "::", "?.")
-_WORD = re.compile(r"[\w$]")
 # The parameters that follow a name, up to its arguments or value, and the first word of each.
 _PARAMETERS = re.compile(r"\s*[<\[][^(]*")
 _PARAMETER = re.compile(r"[<\[,]\s*(?:(?:const|in|out|reified|typename|class)\s+)*([A-Za-z_]\w*)")
@@ -91,7 +90,7 @@ def is_dotted(graph: Graph, site: Site) -> bool:
     """Return whether a name without a receiver is written `.name`: its type is not written."""
     lines = graph.lines(site.file, spare=True)
     line = lines[site.line - 1] if site.line <= len(lines) else ""
-    return bool(line) and all(before.endswith(".") for before, _ in _words(line, site.name))
+    return bool(line) and all(line[:at].endswith(".") for at, _ in _words(line, site.name))
 
 
 def attribute(graph: Graph, owner: Definition, name: str) -> Iterator[tuple[int, Clue]]:
@@ -112,9 +111,10 @@ def attribute(graph: Graph, owner: Definition, name: str) -> Iterator[tuple[int,
 
 def in_line(family: Family, line: str, name: str, *, declaration: bool = False) -> Clue | None:
     """Return what one line says of a variable. A `declaration` is its definition's own signature."""
-    for before, after in _occurrences(line, name):
-        if after.startswith(_USED):
+    for at, end in _words(line, name):
+        if line.startswith(_USED, end) or line.startswith(".", at - 1 if at else len(line)):
             continue
+        before, after = line[:at], line[end:]
         found = family.read(before, after) if not declaration or family.linked or family.fronted else None
         if found is None and declaration and not family.linked:
             found = family.read("", after)
@@ -125,19 +125,18 @@ def in_line(family: Family, line: str, name: str, *, declaration: bool = False) 
     return None
 
 
-def _occurrences(line: str, name: str) -> Iterator[tuple[str, str]]:
-    return ((before, after) for before, after in _words(line, name) if not before.endswith("."))
-
-
-def _words(line: str, name: str) -> Iterator[tuple[str, str]]:
-    """Give what stands before and behind a name, each time that it is a word of its own."""
+def _words(line: str, name: str) -> Iterator[tuple[int, int]]:
+    """Give where a name begins and ends, each time that it is a word of its own."""
     at = line.find(name)
     while at >= 0:
         end = at + len(name)
-        before, after = line[:at], line[end:]
-        if not (before and _WORD.match(before[-1])) and not (after and _WORD.match(after[0])):
-            yield before, after
+        if not (_inside_word(line[at - 1 : at]) or _inside_word(line[end : end + 1])):
+            yield at, end
         at = line.find(name, end)
+
+
+def _inside_word(char: str) -> bool:
+    return char.isalnum() or char == "_" or char == "$"
 
 
 def default_export(graph: Graph, file: int, wanted: str) -> str:

@@ -81,8 +81,10 @@ def sources(snapshot: Snapshot) -> list[Source]:
 
 def named(snapshot: Snapshot, names: Collection[str]) -> list[Definition]:
     """Return the definitions of exactly these names, by file and line."""
+    # One name is what is asked for most, and found in half the time without a list.
+    where, value = ("= ?", next(iter(names))) if len(names) == 1 else (_LISTED, _array(names))
     rows = snapshot.connection.execute(
-        f"{_DEFINITION} WHERE n.name {_LISTED} ORDER BY s.file_id, s.line_start, s.definition_line", (_array(names),)
+        f"{_DEFINITION} WHERE n.name {where} ORDER BY s.file_id, s.line_start, s.definition_line", (value,)
     )
     return [Definition(*row) for row in rows]
 
@@ -93,6 +95,16 @@ def of_file(snapshot: Snapshot, file: int) -> list[Definition]:
         f"{_DEFINITION} WHERE s.file_id = ? ORDER BY s.line_start, s.line_end DESC, s.definition_line", (file,)
     )
     return [Definition(*row) for row in rows]
+
+
+def innermost(snapshot: Snapshot, file: int, line: int) -> Definition | None:
+    """Return the innermost definition around a line of a file."""
+    rows = snapshot.connection.execute(
+        f"{_DEFINITION} WHERE s.file_id = ? AND ? BETWEEN s.line_start AND s.line_end"
+        " ORDER BY s.line_start DESC, s.line_end, s.definition_line DESC LIMIT 1",
+        (file, line),
+    )
+    return next((Definition(*row) for row in rows), None)
 
 
 def definitions(snapshot: Snapshot, ids: Collection[int]) -> list[Definition]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from ctxd.search import targets
 from ctxd.search.resolution.chain import Part, parse
 from ctxd.search.targets import Asked
 from ctxprotocol.errors import FileNotIndexed, UsageFailed
-from tests.unit.edges.world import World, opened
+from tests.unit.edges.world import World, opened, world
 
 here = opened(
     {
@@ -271,3 +272,12 @@ def test_an_expression_is_a_chain_or_nothing(text: str, parts: str) -> None:
     expected = tuple(Part(part.removesuffix("()"), part.endswith("()")) for part in parts.split())
 
     assert parse(text) == expected
+
+
+def test_a_crowd_of_references_is_looked_at_as_far_as_rows_need(tmp_path: Path) -> None:
+    """Enough are sure among the first 500: the others are said to be left. More rows, more that are looked at."""
+    calls = "".join(f"    ring_once({number})\n" for number in range(700))
+    with world(str(tmp_path), {"a.py": f"def ring_once(n):\n    pass\n\n\ndef all_of_them():\n{calls}"}) as crowd:
+        assert crowd.counts("ring_once") == {"sure": 500, "ambiguous": 0, "unresolved": 0, "elsewhere": 0}
+        assert "200 more references of this name were too many to look at" in crowd.printed("callers", "ring_once")
+        assert crowd.counts("ring_once", limit=100)["sure"] == 700
