@@ -57,6 +57,7 @@ _MAX_HEAD = 3000
 _MAX_PARENS = 20
 _KEYWORD = re.compile(rb"(?:if|for|while|switch|return|else|do|case|goto|typedef)\b")
 _TYPES = frozenset({"void", "int", "char", "long", "short", "float", "double", "unsigned", "signed", "const"})
+_STARTS = frozenset({"struct", "class", "union", "enum", "typedef", "if", "for", "while", "do", "return"})
 _NO_NAMES = frozenset(b"if for while switch sizeof defined __attribute__ __declspec".split()).union(
     name.encode() for name in _TYPES
 )
@@ -85,6 +86,8 @@ class C(Family):
         return node, kind
 
     def name(self, text: str, kind: str) -> tuple[str, str]:
+        if kind == "macro" and text in _STARTS:  # a comment in a macro's text ends it for the grammar
+            return "", ""
         # `API void (*f)(int);` is read as a function named void.
         return ("" if text in _TYPES and kind != "type" else text), ""
 

@@ -27,7 +27,7 @@ _SYMBOL = re.compile(r"\(\s*\)|\[\s*\]|\"\"\s*\w+|[^\w\s(]+|(?:new|delete|co_awa
 _HEAD = re.compile(
     rb"^[ \t]*(?:template[ \t]*<[^;{}()\n]*>[ \t]*)?(?P<kind>class|struct|union|enum[ \t]+class|enum|namespace)[ \t]+"
     rb"(?:[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?[ \t]+(?=[A-Za-z_]))?(?P<name>[A-Za-z_]\w*)"
-    rb"(?=[ \t]*(?:final\b[ \t]*)?(?::[^;(){}]{0,400})?\{)",
+    rb"(?=\s*(?:final\b\s*)?(?::[^;(){}]{0,400})?\{)",
     re.MULTILINE,
 )
 # A test of googletest, Catch, doctest or Boost.

@@ -150,6 +150,8 @@ def _lone(match: re.Match[bytes]) -> bytes:
         return match.group()
     if text[after : after + 1] == b"{" and match.group().rstrip().endswith(b")"):
         return match.group()  # the head of a test
+    if text[after : after + 1] == b"}" and before >= 0 and text[before] in b";}" and b"(" in match.group():
+        return _blank(match)  # the last of the members
     if after < len(text) and text[after] in _AFTER and not match.group().rstrip().endswith((b";", b":")):
         return match.group()
     return _blank(match)
@@ -182,7 +184,10 @@ def _choose(text: bytearray, branches: list[tuple[int, int]]) -> None:
     if all(_is_whole(bytes(text[start:end])) for start, end in branches):
         return
     for start, end in branches[1:]:
-        text[start:end] = _NOT_NEWLINE.sub(b" ", bytes(text[start:end]))
+        # Macros that are defined there break no tree.
+        pieces = _DIRECTIVE.split(bytes(text[start:end]))
+        pieces[::2] = [_NOT_NEWLINE.sub(b" ", piece) for piece in pieces[::2]]
+        text[start:end] = b"".join(pieces)
 
 
 def _is_whole(branch: bytes) -> bool:

@@ -215,3 +215,10 @@ def test_deep_and_hostile_files_end_no_walk(language: str, text: str) -> None:
     found = read(language, text)
     if "after" in text:
         assert "after" in places(found)
+
+
+def test_values_of_an_ocaml_tuple_are_named_one_by_one() -> None:
+    """With brackets around them and without."""
+    found = read("ocaml", "let url, user = read ()\nlet (a, b) = 1, 2\n")
+
+    assert [(s.name, s.definition_line) for s in found.symbols] == [("url", 1), ("user", 1), ("a", 2), ("b", 2)]

@@ -374,3 +374,37 @@ def test_a_long_list_of_macros_belongs_to_nothing_below_it() -> None:
         ("table", 7),
         ("one", 8),
     ]
+
+
+def test_the_last_member_of_a_class_may_be_a_macro() -> None:
+    """Without a semicolon, and with the class's brace on a line of its own; what follows is not in the class."""
+    text = """\
+        class Person
+        {
+            int age = 0;
+            DEFINE_TYPE(Person, age)
+        };
+
+        class Other
+        {
+            int x;
+        };
+        """
+    assert places(read("cpp", text)) == {"Person": 1, "Person.age": 3, "Other": 7, "Other.x": 9}
+
+
+def test_macros_of_a_branch_that_is_not_parsed_are_found() -> None:
+    """Where only one branch of a condition can be, and a macro of the other has a name of its own."""
+    text = """\
+        BEGIN_SPACE
+        class One {
+        #if A
+            void go() {
+        #else
+        #  define TWO(x) ((x) + 1)
+            void go(int) {
+        #endif
+            }
+        };
+        """
+    assert "TWO" in places(read("cpp", text))
