@@ -52,6 +52,7 @@ class Subject:
         if symbol is not None:
             yield "name", weights.NAME * self.name(symbol.name)
             yield "kind", weights.KIND * _worth(symbol)
+            yield "owner", weights.OWNER * self.name(symbol.parent.rpartition(".")[2])
 
     def path_worth(self, path: str) -> float:
         """Return what a path adds to a score."""

@@ -23,6 +23,7 @@ MAX_CHARACTERS = 8_192
 # Each concept costs a look at the index; the first ones of a long text are its subject.
 _MAX_CONCEPTS = 32
 _MAX_NAMES = 12
+_SHORTEST_CODED = 3
 _MAX_PATHS = 8
 _MAX_LITERALS = 6
 _MAX_FRAMES = 20
@@ -129,7 +130,9 @@ def _names(text: str, pieces: list[str], quoted: list[shapes.Quoted]) -> tuple[N
         one_name = shapes.name(piece)
         # A capitalised word in a sentence may be a type; a plain word is a name only when it is all there is.
         if one_name and (one_name.coded or (piece[:1].isupper() and piece is not pieces[0])):
-            found.setdefault(one_name.text, one_name)
+            # $x and a.b are the variables of an example.
+            sure = one_name.coded and (len(pieces) == 1 or len(one_name.segments[-1]) >= _SHORTEST_CODED)
+            found.setdefault(one_name.text, msgspec.structs.replace(one_name, coded=sure))
     ranked = sorted(found.values(), key=lambda name: not name.coded)
     return tuple(ranked[:_MAX_NAMES])
 

@@ -12,6 +12,11 @@ STOP = frozenset(
     use used uses using very via was we were what when where whether which while who whom whose why will with within
     without would you your code codebase find explain tell implementation implemented implement implements handled
     handle handles happen happens work works mean means way thing things describe located defined repo
+    again already although always another anymore became become becomes came come comes else everyone fine gave give
+    happened however indeed instead maybe moment nearly never nobody nothing often ones others perhaps please quite
+    rather really said say says seem seems several since somebody someone something sometimes somewhere somehow soon
+    still sure tell tells though thus together told took toward towards turns unless want wanted wants whatever
+    whenever wherever wish yet
     """.split()  # noqa: SIM905
 )
 

@@ -29,7 +29,8 @@ PATH = 1.0  # share of the question that is in the file's stem and folder
 STEM = 0.75  # share of the file's stem that is in the question
 MODULE = 1.0  # a dotted name of the question is its path
 NAME = 0.6  # share of the definition's name that is in the question
-DEFINITION = 1.5  # defines a capitalised word of the question
+OWNER = 0.3  # the same of the definition around it
+DEFINITION = 1.0  # defines a capitalised word of the question
 COMMON = 2  # a name defined in more files than this is worth less with each of them
 COHERENCE = 0.8  # how much of the file speaks of the question
 PHRASE = 0.25  # for each word of a run of the question's words, found in a row
@@ -84,7 +85,7 @@ KINDS: tuple[SymbolKind, ...] = (
 
 # Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
 FEATURES = (
-    *("lexical", "coverage", "path", "file name", "module", "name", "kind", "coherence", "literal", "phrase", "uses"),
+    *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence", "literal", "phrase", "uses"),
     *("definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
     *("docs", "config", "text", "re-export", "header", "imports", "tiny"),
