@@ -109,8 +109,10 @@ class Modules:
         return [(one, graph.package(one.file)) for one in found] if len(found) <= _MAX_PACKAGES else []
 
     def _related(self, file: int, one: Definition) -> bool:
-        sources = self._graph.sources
-        return families.related(sources[one.file].language, sources[file].language)
+        """Whether a file can mean a definition: in a language of its family, and no test's from without."""
+        there, here = self._graph.sources[one.file], self._graph.sources[file]
+        seen = not there.facts & BESIDE or bool(here.facts & BESIDE)
+        return seen and families.related(there.language, here.language)
 
     def _dotted(self, module: str) -> str:
         return module.replace("\\", ".").strip(".").removesuffix("._").removesuffix(".*")
@@ -138,9 +140,9 @@ class Modules:
             return found
         if family.rooted is not None and not family.rooted(graph.tree, module):
             return None
+        # A library does not export what its tests define.
         every = [one for one in graph.owned(member, "") if self._related(file, one)]
         if family.rooted is not None:
-            # A library does not export what its tests define.
             every = [one for one in every if not graph.sources[one.file].facts & BESIDE]
         return Named(tuple(every), "imported") if len({one.file for one in every}) == 1 else None
 

@@ -60,9 +60,7 @@ class Owners:
             return True
         if not self._related(one, owner):
             return False
-        spread = self.graph.family(owner.file).members
-        near = self.graph.folder(one.file) == self.graph.folder(owner.file)
-        return (spread != "file" and near) or (spread == "anywhere" and owner in self.of(one))
+        return self.graph.family(owner.file).members != "file" and owner in self.of(one)
 
     def _related(self, one: Definition, other: Definition) -> bool:
         sources = self.graph.sources

@@ -25,6 +25,10 @@ from ctxd.store.relations import Definition, Site
 
 # References that a variable of the function around can be meant by.
 _LOCAL = frozenset({"call", "decorator", "route"})
+# What has any member that someone gives it.
+_HOLDERS = frozenset({"config", "options", "settings"})
+# Shorter names are those of parameters and counters.
+_SHORTEST = 3
 # Not called where something else of that name can be.
 _ABSTRACT = frozenset({"interface", "trait", "type"})
 # References that mean a type.
@@ -116,7 +120,10 @@ class Resolver:
             return Verdict("unresolved", "outside", outside="built in")
         value = self.scopes.follow(scope, parts) if parts else None
         found, rule = self._member(scope, parts, value, site.name)
-        known = not (value is None or isinstance(value, Unknown))
+        # What begins with a capital and is defined nowhere here is a type of another program.
+        foreign = bool(parts) and parts[0].name[:1].isupper() and not self.graph.named(parts[0].name)
+        foreign = foreign or any(part.name in _HOLDERS for part in parts)
+        known = not (value is None or isinstance(value, Unknown)) or foreign
         match found:
             case Named(definitions, _):
                 return self._meant(site, definitions, rule)
@@ -148,6 +155,8 @@ class Resolver:
         fitting = list(self.scopes.modules.seen(site.file, fitting or definitions))
         if site.kind == "call" and any(one.kind not in _ABSTRACT for one in fitting):
             fitting = [one for one in fitting if one.kind not in _ABSTRACT]
+        if self.graph.family(site.file).received:
+            fitting = _nearest(site, fitting)
         things = self._things(fitting)
         if len(things) == 1:
             return Verdict("sure", rule, tuple(fitting), 1)
@@ -160,14 +169,34 @@ class Resolver:
         found = [one for one in self.graph.named(site.name) if fits(site.kind, one.kind) and self._related(one, scope)]
         if site.kind in _TYPED:
             found = [one for one in found if one.kind in TYPES]
+        every = len(found)
+        found = [one for one in found if site.kind not in _TYPED or self._opens(one, scope)]
+        reserved = site.name in scope.family.keywords and not any(one.kind == "macro" for one in found)
+        if reserved or (found and variables.is_standard(self.graph, site)):
+            return Verdict("unresolved", "outside", outside="built in")
         if not found:
-            return None
+            return Verdict("unresolved", "not a type here") if site.kind in _TYPED else None
         rule, meant, things = self.headers.meaning(scope.file, [one for one in found if one.kind != "field"])
         if not meant:
             return None if any(one.kind == "field" for one in found) else Verdict("unresolved", "not visible here")
-        if rule == "unique name" and (names.common(site.name) or site.name in scope.family.builtins):
+        dull = (
+            names.common(site.name)
+            or site.name in scope.family.builtins
+            or len(site.name) < _SHORTEST
+            or len(found) < every
+        )
+        if rule == "unique name" and dull:
             return Verdict("unresolved", "common name", tuple(meant), things)
         return Verdict("sure" if things == 1 else "ambiguous", rule, tuple(meant), things)
+
+    def _opens(self, one: Definition, scope: Scope) -> bool:
+        """Whether a type can be meant without what it stands in: one of a class is seen inside of that only."""
+        owner = self.graph.around(one.id)[1:2]
+        if not owner or not (owner[0].kind == "class" or one.signature.startswith("using ")):
+            return True
+        if owner[0].kind == "module":
+            return True
+        return any(around.id == owner[0].id or around.parent == one.parent for around in scope.around)
 
     def _related(self, one: Definition, scope: Scope) -> bool:
         return families.related(self.graph.sources[one.file].language, scope.language)
@@ -178,6 +207,7 @@ class Resolver:
         if not site.receiver and self._is_closed(scope):
             return Verdict("unresolved", why)
         found, things = self._called(site, scope)
+        found = tuple(self.scopes.modules.seen(site.file, found))
         if not found:
             why = why if guess else "no such member"
             return Verdict("unresolved", why if self.graph.named(site.name) else "not defined here")
@@ -231,3 +261,13 @@ class Resolver:
             return False  # a function in a function: it may have been handed out, or not
         beside = self.graph.sources[found.file].facts & BESIDE
         return not beside or self.graph.folder(found.file) == self.graph.folder(site.file)
+
+
+def _nearest(site: Site, definitions: list[Definition]) -> list[Definition]:
+    """Choose among the types of one name that several blocks of a file give to a type: that of the block around."""
+    above = [one for one in definitions if one.kind == "type" and one.file == site.file and one.parent]
+    above = sorted(
+        (one for one in above if one.definition_line <= site.line and len({o.parent for o in above}) == 1),
+        key=lambda one: one.definition_line,
+    )
+    return above[-1:] or definitions

@@ -21,6 +21,7 @@ _USED = (".", "(", "->", "::", "?.")
 # The parameters that follow a name, up to its arguments or value, and the first word of each.
 _PARAMETERS = re.compile(r"\s*[<\[][^(]*")
 _PARAMETER = re.compile(r"[<\[,]\s*(?:(?:const|in|out|reified|typename|class)\s+)*([A-Za-z_]\w*)")
+_STANDARD = re.compile(r"(?<![\w:])(?:::)?std::(?:\w+::)*$|>::$")
 _DEFAULT = re.compile(
     r"export\s+default\s+(?:(?:async|abstract)\s+)*(?:class|function\s*\*?|interface)?\s*([A-Za-z_$][\w$]*)"
     r"|module\.exports\s*=\s*([A-Za-z_$][\w$]*)\s*(?:;|$)",
@@ -91,6 +92,13 @@ def is_dotted(graph: Graph, site: Site) -> bool:
     lines = graph.lines(site.file, spare=True)
     line = lines[site.line - 1] if site.line <= len(lines) else ""
     return bool(line) and all(line[:at].endswith(".") for at, _ in _words(line, site.name))
+
+
+def is_standard(graph: Graph, site: Site) -> bool:
+    """Return whether a C++ name is one of the standard library or of a type that is given: `std::x`, `trait<T>::x`."""
+    lines = graph.lines(site.file, spare=True)
+    line = lines[site.line - 1] if site.line <= len(lines) and "::" in lines[site.line - 1] else ""
+    return bool(line) and all(_STANDARD.search(line, 0, at) for at, _ in _words(line, site.name))
 
 
 def attribute(graph: Graph, owner: Definition, name: str) -> Iterator[tuple[int, Clue]]:

@@ -69,6 +69,12 @@ FAMILY = Family(
         strcpy strdup strerror strlen strncasecmp strncmp strncpy strstr strtod strtol time tolower toupper unlink
         usleep va_arg va_end va_start vsnprintf wait waitpid write offsetof""".split()  # noqa: SIM905
     ),
+    keywords=frozenset(
+        """alignas alignof auto bool char concept const constexpr decltype default delete double enum explicit export
+        extern final float friend inline int long namespace noexcept nullptr operator override register requires
+        short signed sizeof static static_assert struct template this thread_local typedef typeid typename union
+        unsigned using virtual void volatile wchar_t""".split()  # noqa: SIM905
+    ),
     members="anywhere",
     implicit=True,
     linked=True,

@@ -64,7 +64,7 @@ def read(before: str, after: str) -> Clue | None:
         return Clue("type", typed.group(1))
     if (bare or declares) and (match := _ASSIGNED.match(after)):
         return Clue("value", match.group(1).rstrip())
-    if _PULLED.search(before) and "=" in after:
+    if (_PULLED.search(before) and "=" in after) or (_ASSIGNED.match(after) and before.rstrip()[-1:] in ("(", ",")):
         return UNKNOWN
     if declares and re.match(r"\s*(?:;|,|$|of\b|in\b)", after):
         return UNKNOWN

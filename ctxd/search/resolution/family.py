@@ -39,6 +39,7 @@ class Family(msgspec.Struct, frozen=True):
     selves: frozenset[str] = frozenset()
     supers: frozenset[str] = frozenset()
     builtins: frozenset[str] = frozenset()
+    keywords: frozenset[str] = frozenset()  # words of the language that a parser may take for names
     foreign: frozenset[str] = frozenset()  # methods of the standard library's types: never a unique name's
     members: Spread = "file"
     package: Callable[[str], str] | None = None  # the head of a file -> the package that it declares, dotted

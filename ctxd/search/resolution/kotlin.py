@@ -78,6 +78,13 @@ SCALA = replace(
     supers=frozenset({"super"}),
     enclosed=True,
     shared=False,
+    foreign=frozenset(
+        """asInstanceOf collectFirst containsKey dropWhile endsWith filterNot flatMap foldLeft foldRight forAll foreach
+        getClass getMessage getOrElse groupBy hashCode headOption indexOf isDefined isEmpty isInstanceOf isLeft
+        isRight keySet lastOption mapValues mkString nonEmpty orElse reduceLeft sortBy sortWith startsWith takeWhile
+        toArray toByte toDouble toFloat toInt toList toLong toLowerCase toMap toOption toRight toSeq toSet toShort
+        toString toUpperCase toVector withFilter zipWithIndex""".split()  # noqa: SIM905
+    ),
 )
 SWIFT = replace(
     other.FAMILY,
