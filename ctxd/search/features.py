@@ -44,22 +44,19 @@ class Subject:
         """Return what a path adds, and the name and kind of a definition."""
         if not self._prose or not self.stems:
             return
-        share, stem = self.path(path)
-        yield "path", weights.PATH * share
-        yield "file name", weights.STEM * stem
-        if self._modules:
-            yield "module", weights.MODULE * self._is_module(path)
+        yield from self.of_path(path)
         if symbol is not None:
             yield "name", weights.NAME * self.name(symbol.name)
             yield "kind", weights.KIND * _worth(symbol)
             yield "owner", weights.OWNER * self.name(symbol.parent.rpartition(".")[2])
 
-    def path_worth(self, path: str) -> float:
+    def of_path(self, path: str) -> Iterable[tuple[str, float]]:
         """Return what a path adds to a score."""
-        if not self._prose or not self.stems:
-            return 0.0
-        share, stem = self.path(path)
-        return weights.PATH * share + weights.STEM * stem + weights.MODULE * self._is_module(path)
+        if self._prose and self.stems:
+            share, stem = self.path(path)
+            yield "path", weights.PATH * share
+            yield "file name", weights.STEM * stem
+            yield "module", weights.MODULE * (bool(self._modules) and self._is_module(path))
 
     def _is_module(self, path: str) -> bool:
         """Whether a dotted name of the question is that of a path, as far as the path goes."""

@@ -14,7 +14,9 @@ import msgspec
 _LONGEST = 240
 
 # The second form is how old C programs quote: `like this'.
-_QUOTED = re.compile(r"`([^`\n]{1,400})`|`([^`'\n]{1,400})'|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|(?<!\w)'([^'\n]{1,400})'(?!\w)")
+_QUOTED = re.compile(
+    r"`([^`\n]{1,400})`|`([^`'\n]{1,400})'|\"([^\"\n]{1,400})\"|“([^”\n]{1,400})”|(?<!\w)'([^'\n]{1,400})'(?!\w)"
+)
 _PYTHON_FRAME = re.compile(r'File "([^"\n]{1,400})", line (\d{1,7})(?:, in ([^\s]{1,200}))?')
 _OTHER_FRAME = re.compile(
     r"^\s{0,40}(?:#\d{1,4}\s+)?(?:at|in|from)\s(?:async )?(?:([\w$.<>\[\]:~]{1,200})\s?)?"

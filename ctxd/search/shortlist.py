@@ -14,6 +14,7 @@ import msgspec
 from ctxd.search import fuse, weights
 from ctxd.search.features import Subject
 from ctxd.search.retrieve import Lexical
+from ctxd.search.weights import NONE, Without
 from ctxd.store import read
 from ctxd.store.read import ChunkRow, FileRow
 from ctxd.store.snapshot import Snapshot
@@ -41,17 +42,20 @@ class Shortlist(msgspec.Struct, frozen=True):
     files: Mapping[int, FileRow]
 
 
-def shortlist(snapshot: Snapshot, found: Lexical, subject: Subject) -> Shortlist:
-    """Return the best of the window."""
+def shortlist(snapshot: Snapshot, found: Lexical, subject: Subject, without: Without = NONE) -> Shortlist:
+    """Return the best of the window; the parts of a score `without` do not count."""
     rows = read.chunks(snapshot, [one.chunk for one in found.ranked])
     files = read.files(snapshot, {row.file for row in rows.values()})
-    base = _base(found)
+    base = _base(found, weights.COVERAGE * ("coverage" not in without))
+    coherence = weights.COHERENCE * ("coherence" not in without)
+    saturation = 1.0 if "saturation" in without else weights.SATURATION
+    paths = {file.id: _path_worth(subject, file.path, without) for file in files.values()}
     sums: dict[int, float] = defaultdict(float)
     worth: dict[int, float] = {}
     for row in rows.values():
         share = base[row.id].lexical + base[row.id].coverage
         sums[row.file] += share
-        worth[row.id] = share + subject.path_worth(files[row.file].path)
+        worth[row.id] = share + paths[row.file]
     most = max(sums.values(), default=0.0) or 1.0
     best = fuse.ordered(
         rows.values(),
@@ -61,8 +65,8 @@ def shortlist(snapshot: Snapshot, found: Lexical, subject: Subject) -> Shortlist
     further: dict[int, int] = defaultdict(int)
     kept: list[tuple[float, int]] = []
     for place, row in enumerate(best):
-        lift = weights.COHERENCE * sums[row.file] / most if not further[row.file] else 0.0
-        kept.append((-(worth[row.id] + lift) * weights.SATURATION ** further[row.file], place))
+        lift = coherence * sums[row.file] / most if not further[row.file] else 0.0
+        kept.append((-(worth[row.id] + lift) * saturation ** further[row.file], place))
         further[row.file] += 1
     kept.sort()
     return Shortlist(
@@ -73,12 +77,16 @@ def shortlist(snapshot: Snapshot, found: Lexical, subject: Subject) -> Shortlist
     )
 
 
-def _base(found: Lexical) -> dict[int, Base]:
+def _path_worth(subject: Subject, path: str, without: Without) -> float:
+    return sum(value for name, value in subject.of_path(path) if name not in without)
+
+
+def _base(found: Lexical, coverage: float) -> dict[int, Base]:
     best = max([one.score for one in found.ranked], default=0.0) or 1.0
     rows = []
     for one in found.ranked:
         lexical = one.score / best
         share = found.coverage.get(one.chunk, 0.0)
-        rows.append((one.chunk, lexical, lexical * weights.COVERAGE * share**weights.COVERAGE_POWER))
+        rows.append((one.chunk, lexical, lexical * coverage * share**weights.COVERAGE_POWER))
     top = max([lexical + more for _, lexical, more in rows], default=0.0) or 1.0
     return {chunk: Base(lexical / top, more / top) for chunk, lexical, more in rows}

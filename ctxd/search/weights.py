@@ -85,8 +85,8 @@ KINDS: tuple[SymbolKind, ...] = (
 
 # Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
 FEATURES = (
-    *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence", "literal", "phrase", "uses"),
-    *("definition", "exact symbol", "near symbol", "located", "saturation"),
+    *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence"),
+    *("literal", "phrase", "uses", "definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
     *("docs", "config", "text", "re-export", "header", "imports", "tiny"),
 )
