@@ -5,6 +5,8 @@ Also mends the question's plain words: one that no file holds becomes the neares
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from ctxd import words
@@ -23,13 +25,24 @@ _LONGEST_TITLE = 200
 class Definition(msgspec.Struct, frozen=True):
     """A definition of a name that was asked for. `place` is the name's place in the plan.
 
-    `exact`: spelled as asked, with all its owners; else only its last segment or its letters but for case agree.
+    `exact`: spelled as asked, with all its owners; else only its last segment or its letters but for case agree, or,
+    when `misspelt`, hardly that.
     """
 
     symbol: SymbolRow
     place: int
     exact: bool
     coded: bool
+    misspelt: bool = False
+
+
+def hint(plan: Plan, definitions: Sequence[Definition]) -> str:
+    """Return what to say when names of the question were taken for others, "" when none was."""
+    slips: dict[str, set[str]] = {}
+    for one in definitions:
+        if one.misspelt:
+            slips.setdefault(plan.names[one.place].text, set()).add(one.symbol.name)
+    return "; ".join(f"nothing is called {name}: taken for {', '.join(sorted(near))}" for name, near in slips.items())
 
 
 def mended(snapshot: Snapshot, book: Lexicon, plan: Plan) -> Plan:
@@ -55,12 +68,15 @@ def definitions(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope) -> 
         coded = name.coded or plan.kind == "symbol"
         rows = [row for row in _spelled(snapshot, name) if scope.takes(row)]
         exact = [row for row in rows if _owned(snapshot, row, name)]
-        near = [] if exact or not coded else rows or [row for row in _folded(snapshot, name) if scope.takes(row)]
-        if coded and not exact and not near and not any(map(book.spread, book.stems(name.segments[-1]))):
-            found += _misspelt(snapshot, name, place, scope)
+        spelled = [] if exact or not coded else rows
+        folded = [] if exact or not coded or rows else [r for r in _folded(snapshot, name) if scope.takes(r)]
+        whole = plan.kind == "symbol"
         found += [Definition(row, place, True, coded) for row in exact]
-        sure = plan.kind == "symbol" or name.written
-        found += [Definition(row, place, False, coded and sure and _sure(row, name)) for row in near]
+        found += [Definition(row, place, False, (whole or name.written) and _sure(row, name)) for row in spelled]
+        # In a sentence LaTeX is a word that some variable `latex` shares, not the name of it.
+        found += [Definition(row, place, False, whole and _sure(row, name)) for row in folded]
+        if coded and not rows and not folded and not any(map(book.spread, book.stems(name.segments[-1]))):
+            found += _misspelt(snapshot, name, place, scope)
     if " " in plan.text and len(plan.text) <= _LONGEST_TITLE:
         # The title of a test or a section is a name with spaces; one all in small letters is just words.
         found += [
@@ -75,7 +91,7 @@ def _misspelt(snapshot: Snapshot, name: Name, place: int, scope: Scope) -> list[
     """Return the definitions of the names that a slip of the keyboard tells from one that nothing has."""
     close = spelling.close_names(snapshot, name.segments[-1])
     rows = read.named(snapshot, close, _MAX_DEFINITIONS) if close else []
-    return [Definition(row, place, False, True) for row in rows if scope.takes(row)]
+    return [Definition(row, place, False, True, misspelt=True) for row in rows if scope.takes(row)]
 
 
 def _sure(row: SymbolRow, name: Name) -> bool:

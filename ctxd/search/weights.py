@@ -25,7 +25,7 @@ STEPS = 30
 # Features, added.
 COVERAGE = 1.5  # times the lexical share, with every word of the question
 COVERAGE_POWER = 1.5
-PATH = 1.0  # share of the question that is in the file's stem and folder
+PATH = 0.7  # share of the question that is in the file's stem and folder
 STEM = 0.75  # share of the file's stem that is in the question
 MODULE = 1.0  # a dotted name of the question is its path
 NAME = 0.6  # share of the definition's name that is in the question
