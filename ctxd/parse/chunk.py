@@ -29,7 +29,7 @@ def cut(lines: Lines, extracted: Extracted, language: Language, max_tokens: int)
     """
     if not lines.text:
         return ()
-    sizes = [tokens.count(line) for line in lines.text]
+    sizes = tokens.sizes(lines.text)
     is_config = language.content == "config"
     if extracted.blocks:
         is_data = is_config and sum(sizes) > _DATA_TOKENS

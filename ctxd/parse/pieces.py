@@ -186,11 +186,11 @@ class Cutter:
         for atom in run:
             more = self._tokens(atom.line_start, atom.line_end)
             limit = self._max if is_body else self._group
-            full = size + more > limit or (is_body and size + more / 2 > target)
+            full = size + more > limit or (is_body and parts > 1 and size + more / 2 > target)
             pause = not is_body and size >= PAUSE_TOKENS and not self._lines[atom.line_start - 2].strip()
             if group and (full or pause):
                 pieces.append(self._piece(group, owner, is_body))
-                group, size = [], 0
+                group, size, parts = [], 0, parts - 1  # the last one takes what is left
             group.append(atom)
             size += more
         pieces.append(self._piece(group, owner, is_body))
