@@ -37,6 +37,11 @@ class Size:
     vanishings: int
     rounds: int
 
+    @property
+    def name(self) -> str:
+        """ci, release or nightly: for experiments that keep a table of their own."""
+        return next(name for name, size in SIZES.items() if size is self)
+
 
 #       R01   R02    R03  R07        R08         R20      R15           R16     R18       R21 R23 R22 B058
 SIZES = {
