@@ -25,7 +25,12 @@ def found(answer: Found, style: Style) -> str:
 def notes(answer: Found) -> str:
     """Return warnings and hint as lines for stderr, "" when there are none."""
     lines = [f"note: {escape.line(text)}\n" for text in answer.warnings]
-    return "".join([*lines, f"hint: {escape.line(answer.hint)}\n" if answer.hint else ""])
+    return "".join([*lines, hint(answer.hint)])
+
+
+def hint(said: str) -> str:
+    """Return a hint as a line for stderr, "" for none."""
+    return f"hint: {escape.line(said)}\n" if said else ""
 
 
 def row(hit: Hit, style: Style) -> str:
@@ -59,14 +64,20 @@ def title(hit: Hit) -> str:
 def code(hit: Hit, style: Style) -> str:
     """Return a hit's code, each line behind its number, or behind a space where numbers say nothing new."""
     lines = escape.lines(hit.code or "")
+    while lines and not lines[-1].strip():  # a blank line at the end says nothing
+        lines.pop()
     if not (style.numbered or hit.lines):
         return "".join(f" {line}\n" if line else "\n" for line in lines)
     numbers = hit.lines or range(hit.line_start, hit.line_start + len(lines))
-    wide = len(str(max(numbers, default=0))) if style.width else 0
-    return "".join(
-        f"{style.dim(f'{number:>{wide}}')}  {line}".rstrip(" ") + "\n"
-        for number, line in zip(numbers, lines, strict=False)
-    )
+    wide = len(str(max(numbers, default=0)))
+    rows, last = [], -1
+    for number, line in zip(numbers, lines, strict=False):
+        # Where lines are left out a number says where it goes on: one before each line costs a fifth of the budget.
+        said = style.numbered or number != last + 1
+        shown = f"{number if said else '':{'>' if style.width else '<'}{wide}}"
+        rows.append(f"{style.dim(shown)}  {line}".rstrip(" ") + "\n")
+        last = number
+    return "".join(rows)
 
 
 def footer(answer: Found, style: Style) -> str:

@@ -79,15 +79,18 @@ class Builder:
         code = "".join(self._lines(scored))
         return msgspec.structs.replace(self.stub(scored), render="full", code=_closed(code))
 
-    def outline(self, scored: Scored, room: int) -> Hit | None:
-        """Return a candidate with the lines that matter within `room` tokens, None when nothing fits."""
+    def outline(self, scored: Scored, room: int, without: frozenset[int] = frozenset()) -> Hit | None:
+        """Return a candidate with the lines that matter within `room` tokens, None when nothing fits.
+
+        The lines `without` are in the answer already.
+        """
         one = scored.candidate
         lines = self._lines(scored)
         definition = one.symbol.definition_line if one.symbol else one.line_start
-        definition = definition if one.line_start <= definition <= one.line_end else one.line_start
+        definition = definition if one.symbol and one.line_start <= definition <= one.line_end else 0
         members = self._members(scored, definition)
         bare = [text.rstrip("\r\n") for text in lines]
-        numbers = excerpt.outline(bare, one.line_start, definition, members, self._sought, room)
+        numbers = excerpt.outline(bare, one.line_start, definition, members, self._sought, room, without)
         if not numbers:
             return None
         code = "".join(lines[number - one.line_start] for number in numbers)

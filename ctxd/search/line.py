@@ -26,6 +26,17 @@ class Sought(msgspec.Struct, frozen=True):
             found += _LITERAL / 2
         return found
 
+    def held(self, line: str) -> dict[str, float]:
+        """Return what of the sought a line holds, with what each is worth."""
+        lower = line.lower()
+        found = {stem: weight for stem, weight in self.stems.items() if stem in lower}
+        for literal in self.literals:
+            if literal in line:
+                found[literal] = _LITERAL
+            elif literal.lower() in lower:
+                found[literal] = _LITERAL / 2
+        return found
+
     def literal(self, line: str) -> bool:
         """Whether a line holds a literal text, whatever its case."""
         lower = line.lower()

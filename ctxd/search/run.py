@@ -32,6 +32,9 @@ from ctxprotocol.messages import Answer, Find, Query
 
 # More places than anyone asks for; bounds what a reply can hold.
 MAX_LIMIT = 1_000
+# What a place is worth beside a definition that was asked for by its name alone, and by its name in a sentence: it is
+# the answer in 2 and in 5 % of cases, as many as others of about these shares.
+_BESIDE_NAME, _BESIDE_NAMED = 0.45, 0.6
 # Stands for the size of an answer while that is being counted; no size has more tokens.
 _ANY_SIZE, _ANY_MS = 88_888, 8_888.88
 
@@ -45,6 +48,7 @@ class Ranking(msgspec.Struct, frozen=True):
     strategies: tuple[str, ...]
     files_indexed: int
     found: Retrieved
+    hint: str
 
 
 def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
@@ -73,8 +77,9 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
         pack.Row(
             builder.stub(one),
             share,
+            one.candidate.tokens,
             lambda one=one: builder.full(one),  # type: ignore[misc]
-            lambda room, one=one: builder.outline(one, room),  # type: ignore[misc]
+            lambda room, without, one=one: builder.outline(one, room, without),  # type: ignore[misc]
         )
         for one, share in zip(kept, shares, strict=False)
     ]
@@ -84,7 +89,6 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
         reply.measure,
         stubs=request.stubs,
         full=request.full,
-        fill=not _named(ranking),
     )
     omitted = chosen.omitted + sum(1 for share in shares[len(rows) :] if share >= pack.STUB_SHARE)
     return reply.answer(chosen.hits, omitted)
@@ -122,6 +126,7 @@ def search(snapshot: Snapshot, question: str, within: Scope, without: Without = 
         strategies=tuple(name for name, rows in strategies if rows),
         files_indexed=files_indexed,
         found=found,
+        hint=naming.hint(asked, definitions),
     )
 
 
@@ -131,10 +136,11 @@ def _literals(asked: Plan) -> tuple[str, ...]:
 
 
 def _shares(ranking: Ranking) -> list[float]:
-    """Return each place's worth as a share of the best; a definition that was asked for is worth all of it."""
-    best = max((one.score - one.tier for one in ranking.scored if not one.tier), default=0.0)
-    scale = pack.BODY_SHARE if _named(ranking) else 1.0
-    return [1.0 if one.tier else scale * 0.99 * one.score / best if best else 0.0 for one in ranking.scored]
+    """Return each place's worth as a share of the best; beside a definition that was asked for it is less."""
+    best = max((one.score - one.tier for one in ranking.scored), default=0.0)
+    tier = max((one.tier for one in ranking.scored), default=0.0)
+    scale = 1.0 if not tier else _BESIDE_NAME if _named(ranking) else _BESIDE_NAMED
+    return [one.tier / tier if one.tier else scale * one.score / best if best else 0.0 for one in ranking.scored]
 
 
 def _named(ranking: Ranking) -> bool:
@@ -173,7 +179,8 @@ class _Reply:
         spent_ms, size = _spent_ms(self._view), _ANY_SIZE
         for _ in range(2):  # the second time it counts its own digits
             size = tokens.count(self._render(hits, omitted, size, spent_ms))
-        return Answer(out=self._render(hits, omitted, size, spent_ms))
+        hint = "" if self._request.output == "json" else self._ranking.hint
+        return Answer(out=self._render(hits, omitted, size, spent_ms), notes=text.hint(hint))
 
     def _render(self, hits: Sequence[Hit], omitted: int, size: int, spent_ms: float) -> str:
         view, ranking = self._view, self._ranking
@@ -192,6 +199,7 @@ class _Reply:
             ),
             freshness=_freshness(view.freshness, hits),
             generation=self._generation,
+            hint=ranking.hint,
         )
         if self._request.output == "json":
             return json.found(found, explain=self._request.explain)

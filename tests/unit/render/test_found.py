@@ -100,7 +100,16 @@ def test_an_outline_keeps_the_numbers_of_its_lines() -> None:
 
     printed = text.row(hit, Style())
 
-    assert printed == "src/db/pool.ts  L8-L90  class createPool\n8  class Pool {\n40    take() {\n90  }\n"
+    assert printed == "src/db/pool.ts  L8-L90  class createPool\n8   class Pool {\n40    take() {\n90  }\n"
+
+
+def test_a_run_of_lines_has_one_number() -> None:
+    """Lines that follow each other are numbered where the run begins, and keep their indentation."""
+    hit = full(POOL, "a\n  b\nc\n\n  d\n", line_end=40, lines=(8, 9, 30, 31, 32), type="class")
+
+    printed = text.row(hit, Style())
+
+    assert printed == "src/db/pool.ts  L8-L40  class createPool\n8   a\n      b\n30  c\n\n      d\n"
 
 
 def test_colour_only_when_asked_for() -> None:

@@ -31,6 +31,22 @@ def test_a_long_function_shows_the_lines_that_match() -> None:
     assert {10, 111, 110, 112} <= set(numbers)
 
 
+def test_each_word_of_the_question_has_its_line() -> None:
+    """A line with a word that was not shown yet goes before another one with a word that was."""
+    lines = ["def f():", *(f"    x{n} = alpha" for n in range(20)), *["    pass"] * 20, "    beta()", *["    pass"] * 9]
+
+    numbers = outline(lines, 1, 1, [], Sought({"alpha": 2.0, "beta": 1.0}), 60)
+
+    assert 42 in numbers and any(2 <= n <= 21 for n in numbers)
+
+
+def test_lines_of_another_row_are_left_out() -> None:
+    """What is in the answer already is not shown again."""
+    numbers = outline(LINES, 1, 1, [], Sought({"step(100)": 1.0}), 90, frozenset({1, 102}))
+
+    assert numbers and not {1, 102} & set(numbers)
+
+
 def test_the_line_with_most_of_the_question_is_shown() -> None:
     """Words count, a literal text beats them, nothing found leaves the given line."""
     lines = ["alpha", "alpha beta", "don't --flag"]
