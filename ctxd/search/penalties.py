@@ -11,7 +11,7 @@ from ctxd.search import weights
 from ctxd.search.candidates import Candidate
 from ctxd.search.plan import Plan
 from ctxd.store.read import FileRow
-from ctxd.store.schema import EXAMPLE
+from ctxd.store.schema import EXAMPLE, TEST
 
 _HEADERS = frozenset({"h", "hpp", "hh"})
 _SOURCES = frozenset({"c", "cc", "cpp", "cxx", "m", "mm"})
@@ -45,6 +45,8 @@ class Penalties:
         for name, bit, factor in weights.PENALTIES:
             if file.facts & bit and name not in asked and (bit != EXAMPLE or content == "code"):
                 yield name, factor
+        if "tests" in asked and content == "code" and not file.facts & TEST:
+            yield "untested", weights.UNTESTED
         if content == "docs" and "docs" not in asked:
             yield "docs", weights.DOCS
         elif content == "config" and "config" not in asked:

@@ -48,6 +48,7 @@ PENALTIES: tuple[tuple[str, int, float], ...] = (
     ("vendored", VENDORED, 0.4),
     ("stubs", STUB, 0.7),
 )
+UNTESTED = 0.6  # is no test, and tests were asked for
 DOCS = 0.3
 CONFIG = 0.4
 TEXT = 0.4
@@ -88,7 +89,7 @@ FEATURES = (
     *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence"),
     *("literal", "phrase", "uses", "definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
-    *("docs", "config", "text", "re-export", "header", "imports", "tiny"),
+    *("untested", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
 )
 Without = frozenset[str]
 NONE: Without = frozenset()

@@ -67,12 +67,22 @@ def test_nothing_found_explains_itself(sample: tuple[Home, Path]) -> None:
     """P4: how many files, of what kinds, how many skipped, which names are near; exit 1."""
     home, root = sample
 
-    shown = home.transcript("find", "create_pol", cwd=root)
+    shown = home.transcript("find", "create_pail", cwd=root)
 
-    assert shown.splitlines()[1].startswith('nothing found for "create_pol" in 3 files (')
+    assert shown.splitlines()[1].startswith('nothing found for "create_pail" in 3 files (')
     assert "Python 1" in shown and "1 skipped: ctx status --skipped" in shown
     assert "nearest names: create_pool (src/pool.py:19)" in shown
     assert shown.endswith("exit 1\n")
+
+
+def test_a_name_with_a_slip_is_found_and_said(sample: tuple[Home, Path]) -> None:
+    """What is shown is not what was asked for: the hint says so."""
+    home, root = sample
+
+    done = home.run("find", "create_pol", cwd=root)
+
+    assert done.returncode == 0 and "function create_pool" in done.stdout
+    assert done.stderr == "hint: nothing is called create_pol: taken for create_pool\n"
 
 
 def test_a_filter_that_removed_everything_is_named(sample: tuple[Home, Path]) -> None:
