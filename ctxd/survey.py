@@ -16,7 +16,7 @@ import msgspec
 from ctxd.model import Batch, Known, Listing
 from ctxd.scan.discover import discover
 from ctxd.scan.git import rule_files
-from ctxd.scan.look import look
+from ctxd.scan.look import Looked, look
 from ctxd.scan.reconcile import absorb, reconcile
 from ctxd.scan.rules import Rules
 from ctxd.store import catalog
@@ -58,20 +58,22 @@ class Surveyor:
         """Compare what `batch` is about with the index at `index_path`. Raises RootGone, IndexUnusable."""
         rules = self._rules()
         if batch.reconcile:
-            listing = await self._in_scan(lambda: _list_tree(self.root, rules, watch))
-            self.listing = absorb(None, listing)
-            return await self._compare([listing], index_path, checksums=batch.checksums)
+            return await self._whole(index_path, watch, checksums=batch.checksums)
         listings = await self._in_scan(
             lambda: [_list_below(self.root, rules, where, watch) for where in sorted(batch.listings)]
         )
+        covered = {listed.path for listing in listings for listed in listing.files}
+        paths = sorted(batch.paths - covered)
+        looked = await self._in_scan(lambda: look(self.root, rules, paths, known_paths)) if paths else Looked((), ())
+        new = covered.union(found.path for found in looked.found).difference(known_paths)
+        # From here on which files are too many depends on all others.
+        if len(known_paths) + len(new) > rules.max_files and (
+            listings or not await self._in_place(looked, index_path, known_paths)
+        ):
+            return await self._whole(index_path, watch, checksums=False)
         for part in listings:
             self.listing = absorb(self.listing, part)
         survey = await self._compare(listings, index_path, checksums=False) if listings else Survey()
-        covered = {listed.path for listing in listings for listed in listing.files}
-        paths = sorted(batch.paths - covered)
-        if not paths:
-            return survey
-        looked = await self._in_scan(lambda: look(self.root, rules, paths, known_paths))
         return Survey(
             suspects=(*survey.suspects, *(f.path for f in looked.found if not f.skip)),
             changes=(
@@ -81,6 +83,19 @@ class Surveyor:
             ),
             known=survey.known,
         )
+
+    async def _whole(self, index_path: str, watch: Watch, *, checksums: bool) -> Survey:
+        rules = self._rules()
+        listing = await self._in_scan(lambda: _list_tree(self.root, rules, watch))
+        self.listing = absorb(None, listing)
+        return await self._compare([listing], index_path, checksums=checksums)
+
+    async def _in_place(self, looked: Looked, index_path: str, known_paths: Collection[str]) -> bool:
+        """Say whether no file came, went, or was left out: whether the same files as before are too many."""
+        if any(gone in known_paths for gone in looked.gone):
+            return False
+        known = await self._readers.run(index_path, catalog.known_files, deadline_s=READ_S)
+        return all(found.path in known and not known[found.path].skip and not found.skip for found in looked.found)
 
     async def _compare(self, listings: Sequence[Listing], index_path: str, *, checksums: bool) -> Survey:
         known = await self._readers.run(index_path, catalog.known_files, deadline_s=READ_S)

@@ -28,7 +28,8 @@ class Looked(msgspec.Struct, frozen=True):
 def look(root: str, rules: Rules, paths: Sequence[str], known: Collection[str]) -> Looked:
     """Say what single paths are now; only those not in `known` are held against the ignore rules.
 
-    Missing, ignored and directories come back as `gone`. Both lists are in the order of `paths`.
+    Missing, ignored and directories come back as `gone`. Both lists are in the order of `paths`. How many files an
+    index may hold is not looked at: which ones are too many, only a listing of the whole tree can say.
     """
     judge = Judge(root, rules)
     try:
@@ -66,7 +67,7 @@ def _look(judge: Judge, descent: Descent, paths: Sequence[str], known: Collectio
     for owner, asked in questions.values():
         ignored = owner.ignored_now(list(asked))
         rows |= {p: judge.listed(p, found, Ruling.LISTED) for p, found in asked.items() if p not in ignored}
-    return _capped(rows, known, judge.rules.max_files)
+    return rows
 
 
 def _stat(judge: Judge, descent: Descent, path: str) -> os.stat_result | Listed | None:
@@ -91,14 +92,3 @@ def _question(
     owner = place.owner
     assert isinstance(owner, GitOwner)
     return questions.setdefault(id(owner), (owner, {}))[1]
-
-
-def _capped(rows: dict[str, Listed], known: Collection[str], max_files: int) -> dict[str, Listed]:
-    """Turn away new files past the limit of an index."""
-    room = max_files - len(known)
-    for path, row in rows.items():
-        if path not in known and not row.skip:
-            room -= 1
-            if room < 0:
-                rows[path] = msgspec.structs.replace(row, skip="too many files")
-    return rows

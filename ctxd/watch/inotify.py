@@ -125,6 +125,7 @@ class InotifyWatcher:
         try:
             name = event.name.decode()
         except UnicodeDecodeError:
+            self._odd_name(number, mask)
             return
         for path, kind in self._rules.events(number, name):
             self._emit(path, kind)
@@ -174,6 +175,12 @@ class InotifyWatcher:
         elif appeared or mask & kernel.ATTRIBUTES:
             # A directory whose mode changed may be readable now.
             self._emit(path, "directory")
+
+    def _odd_name(self, number: int, mask: int) -> None:
+        """A name that is not UTF-8 came or went. What it names is not indexed, but counted: its directory is listed."""
+        directory = self._paths.get(number)
+        if directory is not None and mask & (kernel.CREATED | kernel.MOVED_TO | kernel.DELETED | kernel.MOVED_FROM):
+            self._emit(directory, "directory")
 
     def _repository(self, path: str, mask: int) -> None:
         """A repository begins or ends here, so other rules hold. It is one only when all its parts are there."""

@@ -116,14 +116,6 @@ def test_a_tracked_file_is_found_although_a_rule_ignores_it(tmp_path: Path) -> N
     assert found(tree, "build/a.py", "build/b.py") == {"build/a.py": ""}
 
 
-def test_new_files_past_the_limit_are_turned_away(tree: Tree) -> None:
-    """Known ones stay."""
-    for name in ("a", "b", "c"):
-        tree.write(name, "")
-    rules = Rules(max_files=2)
-    assert found(tree, "a", "b", "c", known=("a",), rules=rules) == {"a": "", "b": "", "c": "too many files"}
-
-
 def test_what_may_not_be_looked_at_is_unreadable(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not gone."""
     real = os.lstat

@@ -113,10 +113,15 @@ def test_a_repository_that_begins_or_ends_changes_the_rules(tree: Tree, watcher:
     assert drained(watcher) == {("rules", "lib/.git")}
 
 
-def test_a_name_that_is_not_utf8_is_no_event(tree: Tree, watcher: InotifyWatcher) -> None:
-    """Such a file is not indexed."""
-    Path(os.fsdecode(os.fsencode(tree.root) + b"/\xff")).write_text("x")
+def test_a_name_that_is_not_utf8_has_its_directory_listed(tree: Tree, watcher: InotifyWatcher) -> None:
+    """Such a file is counted, not indexed: it matters when it comes and when it goes."""
+    odd = Path(os.fsdecode(os.fsencode(tree.root) + b"/lib/\xff"))
+    odd.write_text("x")
+    assert drained(watcher) == {("directory", "lib")}
+    odd.write_text("y")
     assert drained(watcher) == set()
+    odd.unlink()
+    assert drained(watcher) == {("directory", "lib")}
 
 
 def test_a_new_directory_asks_to_be_listed(tree: Tree, watcher: InotifyWatcher) -> None:
