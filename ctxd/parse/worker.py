@@ -26,8 +26,9 @@ from ctxd.parse.verdicts import verdict
 
 # Bytes kept between Read and Parse of one batch; what is over is read again when it is its turn.
 HELD_BYTES = 32 << 20
-# Past a licence and the first directives: what a header declares tells its language.
-_HEAD_BYTES = 16_384
+# Past a licence, a manual in comments and the first directives (gmock-matchers.h: 20 KB): what a header declares tells
+# its language. Reading so much of a header costs a tenth of parsing it.
+_HEAD_BYTES = 131_072
 _encoder = msgspec.msgpack.Encoder()
 
 ParseFile = Callable[[bytes, Language, ParseSettings, str], ParsedFile]

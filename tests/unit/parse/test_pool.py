@@ -61,6 +61,16 @@ def run(root: Path, paths: Sequence[str], **options) -> tuple[dict[str, Parsed],
     return asyncio.run(main()), pool
 
 
+def test_a_header_tells_its_language_after_its_manual(tmp_path: Path) -> None:
+    """The first line that only C++ has comes after 40 KB of comments."""
+    manual = "// Matchers can be combined, as the following shows.\n" * 800
+    paths = fill(tmp_path, {"m.h": f"{manual}\nnamespace testing {{\nclass Matcher {{}};\n}}\n"})
+
+    found, _ = run(tmp_path, paths)
+
+    assert decode(found["m.h"].blob).language == "cpp"
+
+
 def gone(pids: Sequence[int]) -> bool:
     """Return whether none of these processes exists, not even as a zombie."""
     return not any(os.path.exists(f"/proc/{pid}") for pid in pids)
