@@ -14,7 +14,6 @@ import pwd
 import signal
 import time
 from collections.abc import AsyncGenerator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
@@ -27,6 +26,7 @@ from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import names, resolve
 from ctxd.parse.pool import ParseSettings, Pool
 from ctxd.pipeline import Machinery
+from ctxd.scan.threads import ScanThreads
 from ctxd.server import Report, Server
 from ctxd.store.cache import Cache
 from ctxd.store.readers import Readers
@@ -96,7 +96,7 @@ class _Daemon:
         settings = settings_of(self._applied)
         # What a changed configuration has set going.
         self._errands: set[asyncio.Task[None]] = set()
-        self._scan = ThreadPoolExecutor(1, thread_name_prefix="ctxd-scan")
+        self._scan = ScanThreads()
         machinery = Machinery(
             pool=Pool(settings, workers=self._applied.workers),
             writer=writer,

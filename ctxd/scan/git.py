@@ -1,4 +1,4 @@
-"""git, asked with everything off that could run a repository's programs. Scan thread; each question is one process.
+"""git, asked with everything off that could run a repository's programs. Scan threads; each question is one process.
 
 The repository is found here and named to git (`--git-dir`, `--work-tree`), so git neither searches nor refuses one
 of another owner; the options below keep it from running anything of it: file system monitors, hooks, pagers, and
@@ -20,7 +20,7 @@ from ctxprotocol.errors import CtxError
 
 # Listing 100,000 files takes a second; a git that hangs (a FIFO in place of an ignore file) must not hold the thread.
 TIMEOUT_S = 30.0
-# A git that hung once will hang again, and the scan thread serves all worktrees: it is left alone for a while.
+# A git that hung once will hang again, and there are few scan threads: it is left alone for a while.
 HUNG_S = 600.0
 _GITFILE_BYTES = 4_096
 _OPTIONS = (
@@ -44,7 +44,7 @@ _QUIET = {
 }
 
 
-# When git last hung, by git directory. The scan thread alone reads and writes it.
+# When git last hung, by git directory. Any scan thread reads and writes it: one value at a time.
 _hung: dict[str, float] = {}
 
 

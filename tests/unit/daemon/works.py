@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from ctxd.config import Config
 from ctxd.daemon import maker, settings_of
 from ctxd.parse.pool import Pool
 from ctxd.pipeline import Machinery
+from ctxd.scan.threads import ScanThreads
 from ctxd.store.cache import Cache
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
@@ -62,7 +62,7 @@ async def works(state: Path, config: Config = Works.config) -> AsyncIterator[Wor
     state.mkdir(mode=0o700, exist_ok=True)
     readers = Readers(2)
     writer = Writer(Cache(str(state), readers))
-    scan = ThreadPoolExecutor(1)
+    scan = ScanThreads()
     settings = settings_of(config)
     pool = Pool(settings, workers=config.workers)
     registry = Registry.open(str(state), writer)
