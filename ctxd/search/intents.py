@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Intent = Literal["tests", "examples", "docs", "config", "legacy", "generated", "vendored", "stubs", "usage"]
+Intent = Literal["tests", "examples", "docs", "config", "legacy", "generated", "vendored", "stubs", "types", "usage"]
 
 _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     (
@@ -34,6 +34,7 @@ _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     ("legacy", re.compile(r"\blegacy\b|\bdeprecat\w+\b|\bcompat\w*\b|\bbackports?\b|\bold (?:api|version)\b")),
     ("generated", re.compile(r"\bgenerated\b|\bcodegen\b|\bprotobuf\b")),
     ("vendored", re.compile(r"\bvendor(?:ed)?\b|\bthird[ -]party\b|\bbundled\b")),
+    ("types", re.compile(r"\btypes?\b|\btyped\b|\binterfaces?\b|\bdefinitions?\b")),
     ("stubs", re.compile(r"\btype stubs?\b|\.pyi\b|\.d\.ts\b|\btypings?\b")),
     (
         "usage",

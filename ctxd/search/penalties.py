@@ -5,6 +5,7 @@ None applies to what the question asks for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ctxd.search import weights
@@ -17,6 +18,10 @@ _HEADERS = frozenset({"h", "hpp", "hh"})
 _SOURCES = frozenset({"c", "cc", "cpp", "cxx", "m", "mm"})
 # Such files mostly pass on what others define.
 _REEXPORTS = frozenset({"__init__.py", "index.ts", "index.js", "mod.rs"})
+
+# Where TypeScript keeps declarations apart from what they are of.
+_TYPED = frozenset({"typescript", "tsx"})
+_TYPES = re.compile(r"(?:^|/)types?/|(?:^|/|\.)types?\.tsx?$")
 
 Factor = tuple[str, float]
 
@@ -45,6 +50,8 @@ class Penalties:
         for name, bit, factor in weights.PENALTIES:
             if file.facts & bit and name not in asked and (bit != EXAMPLE or content == "code"):
                 yield name, factor
+        if "types" not in asked and file.language in _TYPED and _TYPES.search(file.path):
+            yield "types", weights.TYPES
         if "tests" in asked and content == "code" and not file.facts & TEST:
             yield "untested", weights.UNTESTED
         if content == "docs" and "docs" not in asked:

@@ -48,6 +48,7 @@ PENALTIES: tuple[tuple[str, int, float], ...] = (
     ("vendored", VENDORED, 0.4),
     ("stubs", STUB, 0.7),
 )
+TYPES = 0.8  # a folder of TypeScript that only says what things look like
 UNTESTED = 0.6  # is no test, and tests were asked for
 DOCS = 0.3
 CONFIG = 0.4
@@ -89,7 +90,7 @@ FEATURES = (
     *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence"),
     *("literal", "phrase", "uses", "definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
-    *("untested", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
+    *("untested", "types", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
 )
 Without = frozenset[str]
 NONE: Without = frozenset()
