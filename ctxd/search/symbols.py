@@ -17,7 +17,7 @@ from ctxd.store.catalog import BESIDE, Defined
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Symbols
 
-_JOINTS = re.compile(r"::|[.#]")
+_JOINTS = re.compile(r"::|->|[.#\\]")
 # Kinds in the order in which a name of several kinds is most likely meant.
 _KINDS = (
     ("class", "struct", "interface", "trait", "enum", "type", "function", "method", "macro"),

@@ -63,10 +63,21 @@ def test_a_prototype_alone_is_still_found() -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["Pool.take", "Pool::take", "Pool#take", "pool.take", "take()", "pool.Pool.take", "src.pool.Pool.take", "TAKE"],
+    [
+        "Pool.take",
+        "Pool::take",
+        "Pool#take",
+        "Pool->take",
+        "src\\pool\\Pool\\take",
+        "pool.take",
+        "take()",
+        "pool.Pool.take",
+        "src.pool.Pool.take",
+        "TAKE",
+    ],
 )
 def test_qualified_names_in_any_notation(pattern: str) -> None:
-    """Owners by `.`, `::` or `#`, the file and folder in front, but for case where nothing is exact."""
+    """Owners by `.`, `::`, `#`, `->` or the backslash of PHP, the file and folder in front, but for case where nothing is exact."""
     assert rows(shop(), pattern) == [("src/pool.py", "Pool.take", 6)]
 
 
