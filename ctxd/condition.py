@@ -67,10 +67,7 @@ def state_of(worktree: Worktree) -> WorktreeState:
     pipeline, watcher = worktree.pipeline, worktree.watcher
     listing = pipeline.listing or Listing("", ())
     phase: Phase = "ready" if pipeline.complete else ("failed" if worktree.trouble else "indexing")
-    # The watcher's reason ends in what to do about it, where there is something: "...: raise sysctl ..."
-    reason, _, rest = watcher.reason.partition(": raise ")
-    remedy = f"raise {rest}" if rest else ""
-    watching: Watching = "trusted" if watcher.trusted else ("degraded" if watcher.watches else "scanning")
+    watching: Watching = "trusted" if watcher.trusted else ("degraded" if watcher.passing else "scanning")
     return WorktreeState(
         root=worktree.root,
         index_path=pipeline.index_path,
@@ -78,8 +75,8 @@ def state_of(worktree: Worktree) -> WorktreeState:
         generation=pipeline.generation,
         freshness=worktree.standing(),
         watching=watching,
-        watch_reason=reason,
-        watch_remedy=remedy,
+        watch_reason=watcher.reason,
+        watch_remedy=watcher.remedy,
         watches=watcher.watches,
         overflows=worktree.overflows,
         pending=worktree.pending(),

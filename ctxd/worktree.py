@@ -12,10 +12,10 @@ import os
 import time
 from collections.abc import Callable
 
+from ctxd.lookout import Lookout, OpenWatcher
 from ctxd.model import Batch, FileEvent, Freshness, Overflow
 from ctxd.pipeline import Pipeline
 from ctxd.store.driver import IndexDamaged
-from ctxd.survey import Watch
 from ctxd.watch.barrier import Barrier
 from ctxd.watch.debounce import Debouncer
 from ctxd.watch.watcher import Watcher
@@ -25,10 +25,7 @@ from ctxprotocol.messages import Progress
 log = logging.getLogger("ctxd.worktree")
 
 Report = Callable[[Progress], None]
-OpenWatcher = Callable[[str], Watcher]
 
-# Events that one turn of the loop takes in: about 10 ms, then requests get theirs.
-DRAIN_EVENTS = 2_000
 PROGRESS_S = 0.1
 # After a failure (disk full, root unreadable) the batch is tried again by the next request, or after this.
 RETRY_S = 5.0
@@ -50,7 +47,6 @@ class Worktree:
         self.lost_reason = ""
         self.last_batch = 0.0
         self.told = Freshness(fresh=True)
-        self._open_watcher = open_watcher
         self._identity = _identity(root)
         self._debouncer = Debouncer()
         self._loop = asyncio.get_running_loop()
@@ -62,11 +58,15 @@ class Worktree:
         self._lost = False
         self._closed = False
         self._not_before_ms = 0.0
-        self.watcher = open_watcher(root)
-        self._read_watcher()
+        self._lookout = Lookout(root, open_watcher, self._take_in)
         # What happened while nobody watched is found by comparing: the first batch of every worktree.
         self.ask()
         self._task = self._loop.create_task(self._run(), name=f"worktree {root}")
+
+    @property
+    def watcher(self) -> Watcher:
+        """Return the event source of the moment."""
+        return self._lookout.watcher
 
     def settled(self) -> bool:
         """Say whether everything that was seen is in the index."""
@@ -96,8 +96,8 @@ class Worktree:
         Raises RootGone, IndexUnusable.
         """
         self._check_root()
-        await self._drain()
-        if not self.watcher.trusted:
+        await self._lookout.drain()
+        if self._lookout.retry() or not self.watcher.trusted:
             self.ask()
         number, failures = self._barrier.seen, self._failures
         if not self._barrier.passed(number):
@@ -116,7 +116,7 @@ class Worktree:
 
     async def rebuild(self, report: Report) -> None:
         """Fill a new index beside the current one and switch to it; requests are served meanwhile."""
-        task = self._loop.create_task(self.pipeline.rebuild(self._watch()))
+        task = self._loop.create_task(self.pipeline.rebuild(self._lookout.watch()))
         self._rebuilds.add(task)
         task.add_done_callback(self._rebuilds.discard)
         try:
@@ -159,33 +159,13 @@ class Worktree:
     async def close(self) -> None:
         """Stop watching and working. What was not committed is found again by the next open."""
         self._closed = True
-        self._unread_watcher()
         working = {self._task, *self._rebuilds}
         for task in working:
             task.cancel()
         # Before anything is awaited: whoever waits for the end may be cancelled, and the watcher must not stay.
-        self.watcher.close()
+        self._lookout.close()
         self._barrier.release()
         await asyncio.wait(working)
-
-    def _read_watcher(self) -> None:
-        if self.watcher.fileno() >= 0:
-            self._loop.add_reader(self.watcher.fileno(), self._drain_slice)
-
-    def _unread_watcher(self) -> None:
-        if self.watcher.fileno() >= 0:
-            self._loop.remove_reader(self.watcher.fileno())
-
-    def _drain_slice(self) -> bool:
-        """Take in one slice of events; say whether there are more."""
-        drained = self.watcher.drain(DRAIN_EVENTS)
-        for event in drained.events:
-            self._take_in(event)
-        return drained.more
-
-    async def _drain(self) -> None:
-        while self._drain_slice():  # noqa: ASYNC110  (other requests get their turn between slices)
-            await asyncio.sleep(0)
 
     def _take_in(self, event: FileEvent | Overflow) -> None:
         if isinstance(event, Overflow):
@@ -269,26 +249,16 @@ class Worktree:
     async def _process(self, batch: Batch) -> None:
         if self._lost:
             self._lost = False
-            self._renew_watcher()
-        path = self.pipeline.index_path
+            self._lookout.renew()
+        path, watcher = self.pipeline.index_path, self.watcher
         try:
-            await self.pipeline.process(batch, self._watch())
+            await self.pipeline.process(batch, self._lookout.watch())
+            if batch.reconcile:
+                self._lookout.proved(watcher)
         except IndexDamaged as damage:
             self.damaged(damage.message)
             await self.pipeline.replace_damaged(path)
-            await self.pipeline.process(Batch(reconcile=True, checksums=batch.checksums), self._watch())
-
-    def _watch(self) -> Watch:
-        return Watch(self.watcher.add, self.watcher.add_rules)
-
-    def _renew_watcher(self) -> None:
-        """Begin with a new event queue: after a loss nothing ties the old watches to their paths any more."""
-        if not self.watcher.trusted:
-            return
-        self._unread_watcher()
-        self.watcher.close()
-        self.watcher = self._open_watcher(self.root)
-        self._read_watcher()
+            await self.pipeline.process(Batch(reconcile=True, checksums=batch.checksums), self._lookout.watch())
 
     def _failed(self, batch: Batch, error: Exception) -> None:
         """Owe the batch: the index is as before it, so comparing the whole tree makes up for it.

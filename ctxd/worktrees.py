@@ -18,11 +18,12 @@ import msgspec
 
 from ctxd import roots
 from ctxd.config import Config
+from ctxd.lookout import OpenWatcher
 from ctxd.pipeline import Machinery, Pipeline
 from ctxd.scan.git import Repository
 from ctxd.scan.rules import Rules
 from ctxd.store.integrity import remove_index
-from ctxd.worktree import OpenWatcher, Worktree
+from ctxd.worktree import Worktree
 from ctxprotocol import endpoint
 from ctxprotocol.errors import IndexUnusable, RepoUnknown, RootRefused
 from ctxprotocol.messages import InWorktree

@@ -132,11 +132,25 @@ TABLE = (
         )
         for module in ("ctxd.pipeline", "ctxd.survey", "ctxd.writes")
     ),
+    Row(
+        "ctxd.lookout",
+        ("ctxd.watch", "ctxd.survey", *LEAVES),
+        "a watcher and when to try another: what its events mean is the worktree's business",
+        never=DATABASES,
+    ),
     *(
         Row(
             module,
             (
-                *("ctxd.worktree", "ctxd.watch", "ctxd.pipeline", "ctxd.survey", "ctxd.store", "ctxd.scan"),
+                *(
+                    "ctxd.worktree",
+                    "ctxd.lookout",
+                    "ctxd.watch",
+                    "ctxd.pipeline",
+                    "ctxd.survey",
+                    "ctxd.store",
+                    "ctxd.scan",
+                ),
                 *("ctxd.feed", "ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES),
             ),
             "the state of each worktree; questions are not its business",

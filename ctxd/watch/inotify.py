@@ -26,6 +26,8 @@ RULE_NAMES = frozenset((".gitignore", ".ctxignore"))
 ORPHAN_S = 5.0
 # What makes a directory named `.git` a repository, and what decides about its files.
 _PARTS = ("HEAD", "objects", "refs", "commondir", "index", "config")
+# What would help where events do not tell of all changes.
+_LOCAL = "a local file system (ext4, xfs, btrfs, ...) answers faster"
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
@@ -36,6 +38,8 @@ class InotifyWatcher:
         self.root = root
         self.trusted = True
         self.reason = ""
+        self.remedy = ""
+        self.passing = False
         self.overflows = 0
         self._lock = threading.RLock()
         self._paths: dict[int, str] = {}
@@ -48,7 +52,7 @@ class InotifyWatcher:
         self._devices = {os.stat(root).st_dev} if os.path.isdir(root) else set()
         found = mounts.file_system(root)
         if found not in mounts.TRUSTED:
-            self._distrust(f"file system {found}")
+            self._distrust(f"file system {found}", _LOCAL)
 
     @property
     def watches(self) -> int:
@@ -196,30 +200,33 @@ class InotifyWatcher:
     def _lose(self, reason: str) -> None:
         self._events[Overflow(reason)] = None
 
-    def _distrust(self, reason: str) -> None:
+    def _distrust(self, reason: str, remedy: str = "", *, passing: bool = False) -> None:
         if self.trusted:
-            self.trusted, self.reason = False, reason
+            self.trusted, self.reason, self.remedy, self.passing = False, reason, remedy, passing
 
     def _check_device(self, device: int, where: str) -> None:
         """Take note of another file system mounted in the tree."""
         if device not in self._devices:
             self._devices.add(device)
             if (found := mounts.file_system(where)) not in mounts.TRUSTED:
-                self._distrust(f"file system {found} at {where}")
+                self._distrust(f"file system {found} at {where}", _LOCAL)
 
     def _refused(self, where: str, error: OSError) -> None:
         """Take note of a watch that could not be added."""
         if error.errno in _GONE and not os.path.islink(where):
             return
         if error.errno in _GONE:
-            reason = "followed links are not watched"
+            reason, remedy = "followed links are not watched", "set index.follow_symlinks to false"
         elif error.errno == errno.ENOSPC:
-            reason = "inotify watches exhausted: raise sysctl fs.inotify.max_user_watches"
+            reason, remedy = "inotify watches exhausted", "raise sysctl fs.inotify.max_user_watches"
         else:
-            reason = f"{where} cannot be watched: {error.strerror}"
+            reason, remedy = (
+                f"{where} cannot be watched: {error.strerror}",
+                "let it be read, or ignore it in .ctxignore",
+            )
         if self.trusted:
             self._lose(reason)
-        self._distrust(reason)
+        self._distrust(reason, remedy, passing=error.errno not in _GONE)
 
     def _map(self, number: int, directory: str) -> None:
         before = self._paths.get(number)

@@ -8,6 +8,8 @@ import sys
 from ctxd.watch.unwatched import Unwatched
 from ctxd.watch.watcher import Watcher
 
+_MORE_INSTANCES = "raise sysctl fs.inotify.max_user_instances or the open-files limit"
+
 
 def open_watcher(root: str) -> Watcher:
     """Return a watcher of `root` without any watch yet; one that proves nothing where the system has no better."""
@@ -19,8 +21,6 @@ def open_watcher(root: str) -> Watcher:
     try:
         return InotifyWatcher(root)
     except OSError as error:
-        if error.errno == errno.EMFILE:
-            return Unwatched(
-                root, "inotify instances exhausted: raise sysctl fs.inotify.max_user_instances or the open-files limit"
-            )
-        return Unwatched(root, f"inotify is not available: {error.strerror}")
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            return Unwatched(root, "inotify instances exhausted", _MORE_INSTANCES, passing=True)
+        return Unwatched(root, f"inotify is not available: {error.strerror}", passing=error.errno == errno.EACCES)

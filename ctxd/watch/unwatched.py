@@ -6,15 +6,18 @@ from ctxd.watch.watcher import Drained
 
 
 class Unwatched:
-    """A watcher that has no descriptor and proves nothing; `reason` says why there is no other here."""
+    """A watcher that has no descriptor and proves nothing; `reason` says why there is no other here, `remedy` what
+    would help; `passing`: another try may do."""
 
     trusted = False
     watches = 0
     overflows = 0
 
-    def __init__(self, root: str, reason: str) -> None:
+    def __init__(self, root: str, reason: str, remedy: str = "", *, passing: bool = False) -> None:
         self.root = root
         self.reason = reason
+        self.remedy = remedy
+        self.passing = passing
 
     def fileno(self) -> int:
         """Return -1: there is nothing to wait on."""

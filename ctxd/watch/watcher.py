@@ -20,8 +20,9 @@ class Drained(msgspec.Struct, frozen=True):
 class Watcher(Protocol):
     """The events of one worktree.
 
-    `trusted` says that events prove freshness here; when it is False, `reason` says why, with the remedy where there
-    is one. Both may change when a watch cannot be added.
+    `trusted` says that events prove freshness here; when it is False, `reason` says why and `remedy` what would help,
+    where something would; `passing`: it was a limit or a permission, and another watcher may fare better later. All
+    may change when a watch cannot be added.
     """
 
     root: str
@@ -31,6 +32,12 @@ class Watcher(Protocol):
 
     @property
     def reason(self) -> str: ...
+
+    @property
+    def remedy(self) -> str: ...
+
+    @property
+    def passing(self) -> bool: ...
 
     @property
     def watches(self) -> int: ...

@@ -257,17 +257,20 @@ def refuse(monkeypatch: pytest.MonkeyPatch, code: int, after: int = 0) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "reason"),
-    [(errno.ENOSPC, "raise sysctl fs.inotify.max_user_watches"), (errno.EACCES, "Permission denied")],
+    ("code", "reason", "remedy"),
+    [
+        (errno.ENOSPC, "watches exhausted", "raise sysctl fs.inotify.max_user_watches"),
+        (errno.EACCES, "Permission denied", "let it be read"),
+    ],
 )
 def test_a_watch_that_cannot_be_added_is_a_loss(
-    tree: Tree, monkeypatch: pytest.MonkeyPatch, code: int, reason: str
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, code: int, reason: str, remedy: str
 ) -> None:
     """B048: one Overflow, no trust from then on, and the remedy where there is one."""
     watcher = InotifyWatcher(str(tree.root))
     refuse(monkeypatch, code, after=1)
     assert [watcher.add(d) for d in ("", "lib", "lib/deep")] == [True, False, False]
-    assert not watcher.trusted and reason in watcher.reason
+    assert not watcher.trusted and watcher.passing and reason in watcher.reason and remedy in watcher.remedy
     assert watcher.drain().events == (Overflow(watcher.reason),)
     assert watcher.drain().events == ()
     watcher.close()
@@ -296,7 +299,7 @@ def test_without_an_inotify_instance_nothing_is_proved(tree: Tree, monkeypatch: 
     monkeypatch.setattr(inotify_c.InotifyFD, "_create_inotify_fd", staticmethod(none))
     watcher = open_watcher(str(tree.root))
     assert (watcher.trusted, watcher.fileno(), watcher.add("")) == (False, -1, False)
-    assert ("max_user_instances" in watcher.reason) == (code == errno.EMFILE)
+    assert ("max_user_instances" in watcher.remedy, watcher.passing) == (code == errno.EMFILE,) * 2
     assert watcher.drain().events == ()
     watcher.add_rules("/x")
     watcher.forget_below("")
