@@ -47,7 +47,7 @@ STOP_GRACE_S = 15.0
 # Beat of the housekeeping: how soon a removed socket is noticed, and what counts as a gap in time.
 BEAT_S = 5.0
 GAP_S = 30.0
-# Worktrees unasked for longer than this are not opened at start.
+# Worktrees unasked for longer than this are not opened at start, and closed while the daemon runs.
 RECENT_S = 5 * 86_400
 # Bytes of one log file, and how many older ones are kept.
 LOG_BYTES, LOG_FILES = 2 << 20, 2
@@ -187,6 +187,7 @@ class _Daemon:
             wall = time.time() - time.monotonic()
             if late > GAP_S or drift > GAP_S:
                 self._worktrees.lose_all(f"the clock jumped by {max(late, drift):.0f} s")
+            await self._worktrees.close_unasked(time.time_ns() - RECENT_S * 1_000_000_000)
             if self._instance.directory_lost():
                 log.error("the state directory was removed or replaced; ending")
                 self._stopping.set()
@@ -214,7 +215,7 @@ class _Daemon:
         recent = [entry.root for entry in self._registry.entries() if entry.last_used_ns >= oldest_ns]
         for root in recent[: self._config.last_good().daemon_max_worktrees_open]:
             try:
-                await self._worktrees.enter(root)
+                await self._worktrees.enter(root, asked=False)
             except CtxError as error:
                 log.warning("%s: not opened: %s", root, error.message)
                 continue

@@ -67,22 +67,26 @@ class Worktrees:
             raise RootRefused(f"{root} is where ctx keeps its own state, which is not indexed")
         return root
 
-    async def enter(self, root: str, *, explicit: bool = False) -> Worktree:
-        """Return the open worktree at `root`, attaching and opening it as needed. Pair with `leave`."""
+    async def enter(self, root: str, *, explicit: bool = False, asked: bool = True) -> Worktree:
+        """Return the open worktree at `root`, attaching and opening it as needed. Pair with `leave`.
+
+        Without `asked` it does not count as used: the daemon opens a known worktree by itself.
+        """
         self._in_use[root] = self._in_use.get(root, 0) + 1
         try:
             async with self._opening.setdefault(root, asyncio.Lock()):
                 worktree = self.open.get(root)
                 known = self.machinery.registry.get(root) is not None
-                if worktree is None or explicit:
+                if (worktree is None and asked) or explicit:
                     identity = await self._in_scan(lambda: _identity(root))
                     await self.machinery.registry.attach(root, identity, explicit=explicit)
                 if worktree is None:
                     worktree = self.open[root] = await self._open(root)
                     self.machinery.feed.tell(root, "opened" if known else "attached")
-            self.open.move_to_end(root)
-            with contextlib.suppress(IndexUnusable):  # a full disk must not keep a question from its answer
-                await self.machinery.registry.touch(root)
+            if asked:
+                self.open.move_to_end(root)
+                with contextlib.suppress(IndexUnusable):  # a full disk must not keep a question from its answer
+                    await self.machinery.registry.touch(root)
             await self._close_surplus()
         except BaseException:
             self.leave(root)
@@ -146,14 +150,27 @@ class Worktrees:
         own = re.sub(r"([\\*?\[\]!# ])", r"\\\1", self._state[len(head) :])
         return msgspec.structs.replace(rules, ignore=(*rules.ignore, f"/{own}/"))
 
+    async def close_unasked(self, before_ns: int) -> None:
+        """Close, and watch no more, what nobody asked for since a wall clock time; the next question opens it again."""
+        used = {entry.root: entry.last_used_ns for entry in self.machinery.registry.entries()}
+        for root in [root for root in self.open if used.get(root, before_ns) < before_ns]:
+            if self._may_close(root):
+                await self._close(root)
+
     async def _close_surplus(self) -> None:
         while len(self.open) > self._config().daemon_max_worktrees_open:
-            root = next((r for r, w in self.open.items() if r not in self._in_use and w.idle()), None)
+            root = next(filter(self._may_close, self.open), None)
             if root is None:
                 return
-            worktree = self.open.pop(root)
-            await worktree.close()
-            await self._end_file(worktree.pipeline.index_path)
+            await self._close(root)
+
+    def _may_close(self, root: str) -> bool:
+        return root in self.open and root not in self._in_use and self.open[root].idle()
+
+    async def _close(self, root: str) -> None:
+        worktree = self.open.pop(root)
+        await worktree.close()
+        await self._end_file(worktree.pipeline.index_path)
 
     async def _end_file(self, path: str) -> None:
         self.machinery.readers.forget(path)

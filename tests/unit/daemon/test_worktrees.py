@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,31 @@ def test_a_worktree_that_cannot_be_indexed_is_surplus_too(tmp_path: Path) -> Non
             return [Path(root).name for root in found.open]
 
     assert asyncio.run(main()) == ["tree2"]
+
+
+def test_what_nobody_asks_for_is_watched_no_more(tmp_path: Path) -> None:
+    """R24: being opened by the daemon itself is not being asked for; who is inside or asks again has it open."""
+
+    async def main() -> tuple[list[str], list[str]]:
+        async with works(tmp_path / "state") as found:
+            asked, unasked, inside = trees(tmp_path, 3)
+            for root in (unasked, inside, asked):
+                await found.fresh(root)
+            worktree = await found.enter(inside)
+            entry = found.machinery.registry.get(unasked)
+            assert entry is not None and worktree.idle()
+            before_ns = time.time_ns()
+            for root in (asked, unasked):
+                await found.enter(root, asked=root is asked)
+                found.leave(root)
+            await found.close_unasked(before_ns)
+            left = [Path(root).name for root in found.open]
+            assert found.machinery.registry.get(unasked) == entry
+            found.leave(inside)
+            await found.fresh(unasked)
+            return left, [Path(root).name for root in found.open]
+
+    assert asyncio.run(main()) == (["tree2", "tree0"], ["tree2", "tree0", "tree1"])
 
 
 def test_who_waited_for_a_forget_opens_the_worktree_once(tmp_path: Path) -> None:
