@@ -77,7 +77,7 @@ def test_a_prototype_alone_is_still_found() -> None:
     ],
 )
 def test_qualified_names_in_any_notation(pattern: str) -> None:
-    """Owners by `.`, `::`, `#`, `->` or the backslash of PHP, the file and folder in front, but for case where nothing is exact."""
+    """Owners by `.`, `::`, `#`, `->` or a backslash, file and folder in front, but for case where nothing is exact."""
     assert rows(shop(), pattern) == [("src/pool.py", "Pool.take", 6)]
 
 
