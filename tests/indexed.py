@@ -51,7 +51,7 @@ class Index:
     """One index file of the directory `root`; holds nothing open."""
 
     def __init__(self, root: str, file: str) -> None:
-        self.root, self._file = root, file
+        self.root, self._file, self._generation = root, file, 0
         integrity.create_index(file, "test")
 
     def take(self, *paths: str) -> None:
@@ -64,6 +64,7 @@ class Index:
             for _ in apply(writer, changes, _NO_CACHE):
                 pass
             writer.execute("COMMIT")
+            self._generation += 1
         finally:
             writer.close()
 
@@ -72,7 +73,7 @@ class Index:
         """Open what a reader sees."""
         connection = driver.open_reader(self._file)
         try:
-            yield Snapshot(connection, 1)
+            yield Snapshot(connection, self._generation)
         finally:
             connection.close()
 

@@ -64,9 +64,9 @@ def title(hit: Hit) -> str:
 def code(hit: Hit, style: Style) -> str:
     """Return a hit's code, each line behind its number, or behind a space where numbers say nothing new."""
     lines = escape.lines(hit.code or "")
-    while lines and not lines[-1].strip():  # a blank line at the end says nothing
-        lines.pop()
     if not (style.numbered or hit.lines):
+        while lines and not lines[-1].strip():  # at the end it says nothing
+            lines.pop()
         return "".join(f" {line}\n" if line else "\n" for line in lines)
     numbers = hit.lines or range(hit.line_start, hit.line_start + len(lines))
     wide = len(str(max(numbers, default=0)))

@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Collection, Iterable
 
+from ctxd.search import paths
 from ctxd.search.resolution import families
 from ctxd.search.resolution.family import Family
 from ctxd.search.resolution.tree import Tree
@@ -51,9 +52,9 @@ class Graph:
     def __init__(self, snapshot: Snapshot, *, max_texts: int = _MAX_TEXTS) -> None:
         self.snapshot = snapshot
         self._max_texts = max_texts
-        self.sources = {source.id: source for source in relations.sources(snapshot)}
-        self.ids = {source.path: source.id for source in self.sources.values()}
-        self._tree: Tree | None = None
+        self._paths = paths.of(snapshot)
+        self.sources = self._paths.sources
+        self.ids = self._paths.ids
         self._named: dict[str, list[Definition]] = {}
         self._owned: dict[str, dict[str, list[Definition]]] = {}
         self._bindings: dict[int, Bindings] = {}
@@ -69,12 +70,13 @@ class Graph:
     @property
     def tree(self) -> Tree:
         """Return the paths, with the Go modules that they hold."""
-        if self._tree is None:
-            self._tree = Tree(self.ids)
-            for path in self._tree.ending("go.mod"):
+        if self._paths.tree is None:
+            tree = Tree(self.ids)
+            for path in tree.ending("go.mod"):
                 if match := _MODULE.search("\n".join(self.lines(self.ids[path])).encode()):
-                    self._tree.modules[match.group(1).decode()] = posixpath.dirname(path)
-        return self._tree
+                    tree.modules[match.group(1).decode()] = posixpath.dirname(path)
+            self._paths.tree = tree
+        return self._paths.tree
 
     def family(self, file: int) -> Family:
         """Return the family of a file's language."""

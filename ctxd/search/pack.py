@@ -78,6 +78,20 @@ def packed(rows: Sequence[Row], budget: int, measure: Measure, *, stubs: bool, f
     return choice.packed()
 
 
+def joined(chosen: Packed, more: Iterable[Hit], budget: int, measure: Measure) -> Packed:
+    """Return an answer with as many `more` stubs at its end as fit; what is a row already only says why, too."""
+    for hit in more:
+        place = next((place for place, one in enumerate(chosen.hits) if _same(one, hit)), -1)
+        if place < 0:
+            hits = () if _inside(hit, chosen.hits) else (*chosen.hits, hit)
+        else:
+            said = msgspec.structs.replace(chosen.hits[place], why=hit.why)
+            hits = (*chosen.hits[:place], said, *chosen.hits[place + 1 :]) if said.code is None else ()
+        if hits and measure(hits, chosen.omitted) <= budget:
+            chosen = Packed(hits, chosen.omitted)
+    return chosen
+
+
 class _Choice:
     def __init__(self, rows: Sequence[Row], budget: int, measure: Measure, total: int) -> None:
         self._rows = rows
@@ -228,6 +242,15 @@ def _lines(hit: Hit) -> Iterable[int]:
     if hit.code is None:
         return ()
     return hit.lines or range(hit.line_start, hit.line_end + 1)
+
+
+def _same(one: Hit, other: Hit) -> bool:
+    """Whether two hits stand for one definition: lines of it, or itself."""
+    overlap = one.line_start <= other.line_end and other.line_start <= one.line_end
+    if one.file != other.file or not overlap:
+        return False
+    same_lines = (one.line_start, one.line_end) == (other.line_start, other.line_end)
+    return same_lines or (bool(one.name) and one.qualified_name == other.qualified_name)
 
 
 def _inside(stub: Hit, hits: Iterable[Hit]) -> bool:

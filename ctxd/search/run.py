@@ -6,7 +6,7 @@ plan -> retrieve -> rank -> pack -> render; each step is a module of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -14,12 +14,13 @@ from ctxd import tokens
 from ctxd.model import Found, Freshness, Hit, Stats, View
 from ctxd.render import json, text
 from ctxd.render.style import style
-from ctxd.search import absence, naming, pack, rank, retrieve, weights
+from ctxd.search import absence, edges, expand, naming, pack, rank, retrieve, weights
 from ctxd.search.announced import announced
 from ctxd.search.candidates import Retrieved, assemble
 from ctxd.search.features import Subject
 from ctxd.search.filters import Scope, scope
 from ctxd.search.hits import Builder
+from ctxd.search.intents import Intent
 from ctxd.search.line import Sought
 from ctxd.search.plan import Plan, plan
 from ctxd.search.rank import Scored
@@ -34,7 +35,9 @@ from ctxprotocol.messages import Answer, Find, Query
 MAX_LIMIT = 1_000
 # What a place is worth beside a definition that was asked for by its name alone, and by its name in a sentence: it is
 # the answer in 2 and in 5 % of cases, as many as others of about these shares.
-_BESIDE_NAME, _BESIDE_NAMED = 0.45, 0.6
+_BESIDE_NAME, _BESIDE_NAMED = 0.42, 0.5
+# Who asks for these names a thing and does not want to see that.
+_AROUND: frozenset[Intent] = frozenset({"usage", "tests", "examples", "docs"})
 # Stands for the size of an answer while that is being counted; no size has more tokens.
 _ANY_SIZE, _ANY_MS = 88_888, 8_888.88
 
@@ -83,13 +86,11 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
         )
         for one, share in zip(kept, shares, strict=False)
     ]
-    chosen = pack.packed(
-        rows,
-        request.budget or view.budget,
-        reply.measure,
-        stubs=request.stubs,
-        full=request.full,
-    )
+    budget = request.budget or view.budget
+    chosen = pack.packed(rows, budget, reply.measure, stubs=request.stubs, full=request.full)
+    if not request.limit and ("usage" in ranking.plan.intents or _stands_out(ranking, shares)):
+        more = _neighbours(snapshot, request, ranking, builder, budget)
+        chosen = pack.joined(chosen, more, budget, reply.measure)
     omitted = chosen.omitted + sum(1 for share in shares[len(rows) :] if share >= pack.STUB_SHARE)
     return reply.answer(chosen.hits, omitted)
 
@@ -139,8 +140,24 @@ def _shares(ranking: Ranking) -> list[float]:
     """Return each place's worth as a share of the best; beside a definition that was asked for it is less."""
     best = max((one.score - one.tier for one in ranking.scored), default=0.0)
     tier = max((one.tier for one in ranking.scored), default=0.0)
-    scale = 1.0 if not tier else _BESIDE_NAME if _named(ranking) else _BESIDE_NAMED
+    asks_for_more = not ranking.plan.intents.isdisjoint(_AROUND)
+    scale = 1.0 if not tier or asks_for_more else _BESIDE_NAME if _named(ranking) else _BESIDE_NAMED
     return [one.tier / tier if one.tier else scale * one.score / best if best else 0.0 for one in ranking.scored]
+
+
+def _stands_out(ranking: Ranking, shares: Sequence[float]) -> bool:
+    """Whether one place answers, and not several: then what is around it is worth more than what else was found."""
+    places = zip(ranking.scored, shares, strict=True)
+    return len({one.candidate.file.id for one, share in places if share >= pack.CODE_SHARE}) == 1
+
+
+def _neighbours(snapshot: Snapshot, request: Query, ranking: Ranking, builder: Builder, budget: int) -> Iterator[Hit]:
+    """Give what the best place leads to, as stubs that say why."""
+    seed = expand.Seed(ranking.scored[0].candidate, ranking.sought, "usage" in ranking.plan.intents)
+    nodes = expand.expanded(snapshot, seed, lambda graph: edges.taken(graph, request), expand.most(budget))
+    for node in nodes:
+        if not request.kind or node.scored.candidate.type == request.kind:
+            yield msgspec.structs.replace(builder.stub(node.scored), via=("graph",), why=node.why)
 
 
 def _named(ranking: Ranking) -> bool:
@@ -192,7 +209,7 @@ class _Reply:
                 search_ms=self._search_ms,
                 total_ms=spent_ms,
                 tokens=size,
-                strategies_used=ranking.strategies,
+                strategies_used=(*ranking.strategies, *(["graph"] if any(hit.why for hit in hits) else [])),
                 files_indexed=ranking.files_indexed,
                 files_pending=view.freshness.pending,
                 omitted=omitted,

@@ -1,4 +1,7 @@
-"""The paths of an index as a tree: what an import may mean is asked of it. Pure; lives for one request."""
+"""The paths of an index as a tree: what an import may mean is asked of it.
+
+Pure; shared by the reader threads, so what is worked out later is published whole.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,10 @@ class Tree:
     def folder(self, folder: str) -> list[str]:
         """Return the files that lie directly in a folder, sorted."""
         if self._folders is None:
-            self._folders = {}
+            folders: dict[str, list[str]] = {}
             for path in sorted(self._paths):
-                self._folders.setdefault(posixpath.dirname(path), []).append(path)
+                folders.setdefault(posixpath.dirname(path), []).append(path)
+            self._folders = folders
         return self._folders.get(folder, [])
 
     def folders(self) -> Iterator[str]:
@@ -40,9 +44,10 @@ class Tree:
     def ending(self, tail: str) -> list[str]:
         """Return the paths that are `tail` or end in `/tail`, sorted."""
         if self._named is None:
-            self._named = {}
+            named: dict[str, list[str]] = {}
             for path in sorted(self._paths):
-                self._named.setdefault(posixpath.basename(path), []).append(path)
+                named.setdefault(posixpath.basename(path), []).append(path)
+            self._named = named
         found = self._named.get(posixpath.basename(tail), [])
         return [path for path in found if path == tail or path.endswith("/" + tail)]
 
