@@ -91,6 +91,7 @@ def state_of(worktree: Worktree) -> WorktreeState:
         odd_names=listing.odd_names,
         sparse=listing.sparse,
         git_note=listing.note,
+        audited=worktree.audited,
     )
 
 

@@ -18,6 +18,7 @@ from collections.abc import AsyncGenerator, Mapping
 import msgspec
 
 from ctxd.condition import Condition
+from ctxd.audit import Auditor
 from ctxd.config import Config, ConfigFile, config_path
 from ctxd.following import follow
 from ctxd.handlers import HANDLERS, Services
@@ -121,7 +122,8 @@ class _Daemon:
         await self._server.listen(listener)
         notify(self._environ, "READY=1")
         log.info("listening on %s as pid %d", self._instance.socket_path, os.getpid())
-        background = [loop.create_task(self._keep_house()), loop.create_task(self._open_recent())]
+        auditor = Auditor(self._worktrees, lambda: self._config.last_good().index_audit)
+        background = [loop.create_task(each) for each in (self._keep_house(), self._open_recent(), auditor.run())]
         try:
             await self._stopping.wait()
         finally:

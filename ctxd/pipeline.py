@@ -18,7 +18,7 @@ import msgspec
 
 from ctxd.feed import Feed
 from ctxd.model import Batch, Listing
-from ctxd.parse.pool import Pool
+from ctxd.parse.pool import Parsed, Pool
 from ctxd.scan.rules import Rules
 from ctxd.store import catalog
 from ctxd.store.cache import Cache
@@ -102,6 +102,14 @@ class Pipeline:
         finally:
             self._reading[path] -= 1
             self._end_retired(path)
+
+    async def unlike(self, watch: Watch) -> tuple[str, ...]:
+        """Return the paths that came or went against the index; nothing is written."""
+        return await self._surveyor.unlike(self.index_path, watch)
+
+    async def digests(self, paths: Sequence[str]) -> list[Parsed]:
+        """Read and hash files; nothing is parsed or written."""
+        return await self._machinery.pool.digests(self.root, paths)
 
     @property
     def listing(self) -> Listing | None:

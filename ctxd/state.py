@@ -83,6 +83,16 @@ Watching = Literal["trusted", "degraded", "scanning", "off"]
 Phase = Literal["closed", "opening", "indexing", "ready", "failed"]
 
 
+class Audited(msgspec.Struct, frozen=True, kw_only=True):
+    """What the quiet audit did in a worktree since that was opened: whole cycles, files that no event had told of, and
+    when the last cycle ended (wall clock, 0 = none has).
+    """
+
+    cycles: int = 0
+    found: int = 0
+    ended_s: float = 0.0
+
+
 class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     """What the loop knows of one attached worktree.
 
@@ -115,6 +125,7 @@ class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     odd_names: tuple[str, ...] = ()
     sparse: int = 0
     git_note: str = ""
+    audited: Audited = Audited()
 
 
 HappeningKind = Literal[
@@ -122,6 +133,7 @@ HappeningKind = Literal[
     "opened",
     "committed",
     "compared",
+    "audited",
     "lost",
     "failed",
     "rebuilding",
@@ -138,7 +150,8 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
 
     `committed`: a transaction, `took_ms` after its batch began or the transaction before it ended; `changed` and
     `removed` name paths up to a limit, the counts say how many there were. `compared`: the whole tree was, and
-    `count` files differed. `missed`: a slow reader did not get `count` of these. `reason` is for people.
+    `count` files differed. `audited`: the quiet audit found `count` files that no event had told of. `missed`: a slow
+    reader did not get `count` of these. `reason` is for people.
     """
 
     kind: HappeningKind

@@ -17,7 +17,7 @@ from ctxd.model import Batch, Known, Listing
 from ctxd.scan.discover import discover
 from ctxd.scan.git import rule_files
 from ctxd.scan.look import Looked, look
-from ctxd.scan.reconcile import absorb, reconcile
+from ctxd.scan.reconcile import absorb, reconcile, unlike
 from ctxd.scan.rules import Rules
 from ctxd.store import catalog
 from ctxd.store.readers import Readers
@@ -83,6 +83,13 @@ class Surveyor:
             ),
             known=survey.known,
         )
+
+    async def unlike(self, index_path: str, watch: Watch) -> tuple[str, ...]:
+        """Return the paths that came or went against the index; no stat is compared. Raises RootGone, IndexUnusable."""
+        rules = self._rules()
+        listing = await self._in_scan(lambda: _list_tree(self.root, rules, watch))
+        known = await self._readers.run(index_path, catalog.known_files, deadline_s=READ_S)
+        return await self._in_scan(lambda: unlike(known, listing))
 
     async def _whole(self, index_path: str, watch: Watch, *, checksums: bool) -> Survey:
         rules = self._rules()

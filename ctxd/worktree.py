@@ -10,14 +10,17 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import msgspec
 
 from ctxd.lookout import Lookout, OpenWatcher
 from ctxd.model import Batch, FileEvent, Freshness, Overflow
 from ctxd.pipeline import Pipeline
+from ctxd.state import Audited
 from ctxd.store.driver import IndexDamaged
 from ctxd.watch.barrier import Barrier
-from ctxd.watch.debounce import Debouncer
+from ctxd.watch.debounce import STORM, Debouncer
 from ctxd.watch.watcher import Watcher
 from ctxprotocol.errors import CtxError, IndexUnusable, RootGone
 from ctxprotocol.messages import Progress
@@ -46,6 +49,8 @@ class Worktree:
         self.last_error = ""
         self.lost_reason = ""
         self.last_batch = 0.0
+        self.last_event = 0.0
+        self.audited = Audited()
         self.told = Freshness(fresh=True)
         self._identity = _identity(root)
         self._debouncer = Debouncer()
@@ -56,7 +61,7 @@ class Worktree:
         self._wake = asyncio.Event()
         self._hurried = False
         self._lost = False
-        self._closed = False
+        self.closed = False
         self._not_before_ms = 0.0
         self._lookout = Lookout(root, open_watcher, self._take_in)
         # What happened while nobody watched is found by comparing: the first batch of every worktree.
@@ -141,7 +146,7 @@ class Worktree:
 
         Raises IndexUnusable for a worktree that was closed meanwhile: its file is another's, or rightly gone.
         """
-        if self._closed:
+        if self.closed:
             raise IndexUnusable(f"{self.root} was closed meanwhile", "ask again")
         if await self.pipeline.replace_damaged(path):
             self.ask()
@@ -156,9 +161,46 @@ class Worktree:
         """Treat the worktree's events as incomplete: the next answer waits for a checksum scan."""
         self._take_in(Overflow(reason))
 
+    def seen(self) -> int:
+        """Return a number that every event makes larger."""
+        return self._barrier.seen
+
+    async def take_in_all(self) -> None:
+        """Take in all that the kernel has queued."""
+        await self._lookout.drain()
+
+    async def compare(self) -> None:
+        """Have the whole tree compared by its stats, and wait for it."""
+        self.ask()
+        await self._wait(self._barrier.seen, -1, _silent)
+
+    async def unlike(self) -> tuple[str, ...]:
+        """Return the paths that came or went against the index; all directories are watched afterwards."""
+        return await self.pipeline.unlike(self._lookout.watch())
+
+    async def take_found(self, paths: Sequence[str], *, new: int) -> bool:
+        """Look at what the audit found, `new` files of it for the first time; say whether that is in the index now."""
+        self.audited = msgspec.structs.replace(self.audited, found=self.audited.found + new)
+        if new:
+            self.pipeline.feed.tell(self.root, "audited", count=new)
+        if len(paths) >= STORM:  # such a number only comes or goes, which a listing shows
+            self.ask()
+        for path in paths if len(paths) < STORM else ():
+            self._debouncer.add(FileEvent(path, "file"), _now_ms())
+            self._barrier.see()
+        number = self._barrier.seen
+        self._hurried = True
+        self._wake.set()
+        await self._wait(number, -1, _silent)
+        return self._barrier.passed(number)
+
+    def audited_whole(self) -> None:
+        """Take note that a cycle of the audit is at its end."""
+        self.audited = msgspec.structs.replace(self.audited, cycles=self.audited.cycles + 1, ended_s=time.time())
+
     async def close(self) -> None:
         """Stop watching and working. What was not committed is found again by the next open."""
-        self._closed = True
+        self.closed = True
         working = {self._task, *self._rebuilds}
         for task in working:
             task.cancel()
@@ -174,6 +216,7 @@ class Worktree:
             self.overflows += 1
             self._lost = True
             self.lost_reason = event.reason
+        self.last_event = time.monotonic()
         self._debouncer.add(event, _now_ms())
         self._barrier.see()
         self._wake.set()
@@ -272,6 +315,10 @@ class Worktree:
         self._not_before_ms = _now_ms() + RETRY_S * 1e3
         self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)
         self._barrier.release()
+
+
+def _silent(_progress: Progress) -> None:
+    """Report nothing."""
 
 
 def _identity(root: str) -> tuple[int, int] | None:

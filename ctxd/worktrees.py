@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeVar
@@ -55,6 +56,7 @@ class Worktrees:
         self._state = os.path.realpath(machinery.registry.absolute(""))
         self._opening: dict[str, asyncio.Lock] = {}
         self._in_use: dict[str, int] = {}
+        self._entered = time.monotonic()
 
     def locate(self, request: InWorktree) -> str:
         """Return the root that a request means. Raises RootGone, RootRefused."""
@@ -84,6 +86,7 @@ class Worktrees:
                     worktree = self.open[root] = await self._open(root)
                     self.machinery.feed.tell(root, "opened" if known else "attached")
             if asked:
+                self._entered = time.monotonic()
                 self.open.move_to_end(root)
                 with contextlib.suppress(IndexUnusable):  # a full disk must not keep a question from its answer
                     await self.machinery.registry.touch(root)
@@ -95,6 +98,7 @@ class Worktrees:
 
     def leave(self, root: str) -> None:
         """The request that entered `root` is done with it."""
+        self._entered = time.monotonic()
         self._in_use[root] -= 1
         if not self._in_use[root]:
             del self._in_use[root]
@@ -132,6 +136,10 @@ class Worktrees:
         """No event can be trusted any more: a gap in time, a suspended machine."""
         for worktree in self.open.values():
             worktree.lose(reason)
+
+    def last_activity(self) -> float:
+        """Return when somebody was here last, or something changed in a worktree (monotonic)."""
+        return max((self._entered, *(each.last_event for each in self.open.values())))
 
     async def _open(self, root: str) -> Worktree:
         while True:

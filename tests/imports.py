@@ -159,6 +159,15 @@ TABLE = (
         for module in ("ctxd.worktree", "ctxd.worktrees")
     ),
     Row(
+        "ctxd.audit",
+        (
+            *("ctxd.worktrees", "ctxd.worktree", "ctxd.store.catalog", "ctxd.scan.reconcile", "ctxd.parse.pool"),
+            *(ERRORS, *LEAVES),
+        ),
+        "the audit finds and tells; what follows is the worktree's business",
+        never=DATABASES,
+    ),
+    Row(
         "ctxd.handlers",
         (
             *("ctxd.worktrees", "ctxd.worktree", "ctxd.roots", "ctxd.condition", "ctxd.config", "ctxd.search"),

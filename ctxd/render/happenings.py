@@ -79,6 +79,8 @@ def _said(happening: Happening, style: Style) -> str:
         case "compared":
             found = f"{count(happening.count, 'file')} differed" if happening.count else "nothing differed"
             return f"compared the whole tree: {found} · {took}"
+        case "audited":
+            return f"audit: {count(happening.count, 'file')} differed from what events said"
         case "rebuilt":
             return f"rebuilt the index · {took}"
         case "freshness":
@@ -140,7 +142,7 @@ def _result(happening: Happening) -> HappeningResult:
             return change(result, took_ms=round(happening.took_ms, 2), count=happening.count)
         case "rebuilt":
             return change(result, took_ms=round(happening.took_ms, 2))
-        case "missed":
+        case "missed" | "audited":
             return change(result, count=happening.count)
         case "freshness":
             fresh = happening.freshness

@@ -12,7 +12,7 @@ import msgspec
 from ctxd.model import Freshness
 from ctxd.render import escape, json, nothing, text, titles
 from ctxd.render.style import Style, count, size
-from ctxd.state import Counts, FileRow, LanguageCount, ReasonCount, WorktreeState
+from ctxd.state import Audited, Counts, FileRow, LanguageCount, ReasonCount, WorktreeState
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +71,7 @@ class StatusReply(msgspec.Struct, frozen=True, kw_only=True):
     ignored: int
     ignored_by: str
     watching: Watch
+    audit: Audited
     rebuilds: int
     last_error: str | None
     notes: list[str]
@@ -122,6 +123,7 @@ def status_json(status: Status) -> str:
             ignored=state.ignored,
             ignored_by=state.ignored_by,
             watching=watch(state),
+            audit=state.audited,
             rebuilds=state.rebuilds,
             last_error=state.last_error or None,
             notes=notes(status),
@@ -148,6 +150,7 @@ def notes(status: Status) -> list[str]:
         f"not checked out (sparse checkout): {state.sparse:,}" if state.sparse else "",
         f"{escape.line(state.git_note)}: ignore rules were applied without git" if state.git_note else "",
         watching(state),
+        f"audit: {count(state.audited.found, 'file')} differed from what events said" if state.audited.found else "",
         f"must be checked by content: {escape.line(state.lost)}" if state.lost else "",
         f"index rebuilt after damage: {state.rebuilds}" if state.rebuilds else "",
         f"last error: {escape.line(state.last_error)}" if state.last_error else "",

@@ -46,6 +46,22 @@ def reconcile(known: Mapping[str, Known], listing: Listing, *, checksums: bool, 
     return Reconciled(tuple(suspects), tuple(skips), tuple(gone))
 
 
+def unlike(known: Mapping[str, Known], listing: Listing) -> tuple[str, ...]:
+    """Return the paths of a whole tree that came, went, or are left out by their name as they were not before.
+
+    No stat is compared: this is for who reads the files anyway.
+    """
+    found = [listed.path for listed in listing.files if not _is_as_before(known.get(listed.path), listed)]
+    present = {listed.path for listed in listing.files}
+    return tuple(sorted([*found, *(path for path in known if path not in present)]))
+
+
+def _is_as_before(before: Known | None, listed: Listed) -> bool:
+    if before is None:
+        return False
+    return before.skip == listed.skip or not (listed.skip or before.skip in LISTING_SKIPS)
+
+
 def absorb(whole: Listing | None, part: Listing) -> Listing:
     """Return what is known of the whole tree after `part` was listed: all but the files."""
     if whole is None or not part.directory:

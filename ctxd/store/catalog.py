@@ -61,6 +61,19 @@ def known_files(snapshot: Snapshot) -> dict[str, Known]:
     }
 
 
+def known_after(snapshot: Snapshot, path: str, limit: int) -> dict[str, Known]:
+    """Return what the store believes about the first paths that come after one, in their order."""
+    rows = snapshot.connection.execute(
+        "SELECT path, size_bytes, mtime_ns, ctime_ns, inode, digest, hashed_ns, skip FROM files"
+        " WHERE path > ? ORDER BY path LIMIT ?",
+        (path, limit),
+    )
+    return {
+        path: Known(FileStat(size, mtime, ctime, inode), digest, hashed, skip)
+        for path, size, mtime, ctime, inode, digest, hashed, skip in rows
+    }
+
+
 def languages(snapshot: Snapshot) -> tuple[LanguageCount, ...]:
     """Return indexed files by language, most files first. Cheap: reads one table."""
     rows = snapshot.connection.execute(

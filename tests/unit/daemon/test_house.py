@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -33,6 +32,13 @@ class Listening:
         return 0
 
 
+class Nothing:
+    """Worktrees of which none is open."""
+
+    async def close_unasked(self, before_ns: int) -> None:
+        assert before_ns > 0
+
+
 def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Someone put a directory where the socket was: once that is gone, the daemon listens again."""
     monkeypatch.setattr(daemon, "BEAT_S", 0.01)
@@ -42,7 +48,7 @@ def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch
         house = daemon._Daemon.__new__(daemon._Daemon)
         config = ConfigFile(str(tmp_path / "none.toml"))
         vars(house).update(_instance=instance, _server=(server := Listening()), _config=config)
-        vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=SimpleNamespace())
+        vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=Nothing())
         instance.listen({})[0].close()
         os.unlink(instance.socket_path)
         os.mkdir(instance.socket_path)

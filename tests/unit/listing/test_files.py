@@ -14,7 +14,7 @@ from ctxd.search.files import files
 from ctxd.search.outline import outline
 from ctxd.search.place import chunk
 from ctxd.search.status import status
-from ctxd.state import WorktreeState
+from ctxd.state import Audited, WorktreeState
 from ctxprotocol.errors import FileNotIndexed, UsageFailed
 from ctxprotocol.messages import Chunk, Files, Outline, Status
 from tests.unit.listing.index import POOL, ROOT, Index, answered, directory, shop, view
@@ -179,6 +179,7 @@ STATE = WorktreeState(
     odd_names=("lib/x\udcff.py",),
     sparse=1200,
     git_note="git is not installed",
+    audited=Audited(cycles=2, found=3),
 )
 
 
@@ -206,6 +207,7 @@ def test_status_says_what_is_there_and_what_is_not(tmp_path: Path) -> None:
         "not checked out (sparse checkout): 1,200\n"
         "git is not installed: ignore rules were applied without git\n"
         "watching: degraded (inotify watches exhausted), events lost 2×; raise fs.inotify.max_user_watches\n"
+        "audit: 3 files differed from what events said\n"
         "index rebuilt after damage: 1\n"
         "last error: disk full, writes paused\n"
         f"index: 1.2 kB in {path}\n"
@@ -231,6 +233,7 @@ def test_status_in_json_has_every_figure_and_the_lines() -> None:
     assert {"file": "logo.png", "language": "", "reason": "binary"} in listed["results"]
     assert {"file": "lib/x\\xff.py", "language": "", "reason": "name is not UTF-8"} in listed["results"]
     assert (plain["linked_worktrees"], plain["not_checked_out"], plain["git"]) == (["trees/side"], 1200, STATE.git_note)
+    assert plain["audit"] == {"cycles": 2, "found": 3, "ended_s": 0.0}
     assert plain["languages"][0] == {"language": "c", "files": 2, "chunks": 3, "symbols": 2}
     assert plain["skipped"][1] == {"reason": "lock file", "files": 1}
     assert plain["watching"]["state"] == "degraded" and plain["watching"]["directories"] == 128
