@@ -18,7 +18,14 @@ from typing import TypeVar, cast
 
 import apsw
 
-from ctxd.store.driver import WriterConnection, create, make_private_directory, open_writer, remove
+from ctxd.store.driver import (
+    IndexDamaged,
+    WriterConnection,
+    create,
+    make_private_directory,
+    open_writer,
+    remove,
+)
 from ctxd.store.readers import Readers
 from ctxprotocol.errors import CtxError, IndexUnusable
 
@@ -151,9 +158,7 @@ class Cache:
     def close(self) -> None:
         """Flush and close; writer thread."""
         self.flush()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._drop()
 
     def _drop_oldest(self, connection: WriterConnection) -> None:
         for _ in range(_DROP_ROUNDS):
@@ -171,26 +176,39 @@ class Cache:
     def _attempt(self, use: Callable[[WriterConnection], T]) -> T | None:
         """Return what `use` does with the connection; None when the cache cannot serve now.
 
-        Damage starts a new file. A full disk or a lock is nobody's concern here: what is lost is parsed
-        again.
+        Damage starts a new file. A full disk, a lock, a failed call is nobody's concern here: what is lost is
+        parsed again, and the next use tries again.
         """
         try:
-            if self._connection is None:
-                self._connection = open_writer(self.path)
-                self._size = self._connection.execute("SELECT coalesce(sum(size), 0) FROM parsed").get
-            return use(self._connection)
-        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.CantOpenError, IndexUnusable):
+            return use(self._opened())
+        except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, IndexDamaged):
             self._start_anew()
-        except apsw.Error:
-            if self._connection is not None and self._connection.in_transaction:
-                with contextlib.suppress(apsw.Error):
-                    self._connection.execute("ROLLBACK")
+        except (apsw.Error, IndexUnusable):
+            if not os.path.lexists(self.path):
+                self._start_anew()
+            else:
+                self._drop()  # takes a transaction along, and what was counted for it
         return None
 
-    def _start_anew(self) -> None:
+    def _drop(self) -> None:
         if self._connection is not None:
-            self._connection.close(True)
+            with contextlib.suppress(apsw.Error):
+                self._connection.close(True)
             self._connection = None
+
+    def _opened(self) -> WriterConnection:
+        if self._connection is None:
+            connection = open_writer(self.path)
+            try:
+                self._size = connection.execute("SELECT coalesce(sum(size), 0) FROM parsed").get
+            except BaseException:
+                connection.close(True)
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _start_anew(self) -> None:
+        self._drop()
         self._puts, self._put_bytes, self._uses = {}, 0, set()
         old, self.path = self.path, _following(self.path)
         # In settle nobody would catch it, and the writer thread would be no more.

@@ -63,10 +63,12 @@ def create(path: str, schema: str, user_version: int) -> None:
     try:
         # SQLite gives its log and shared memory the mode of the main file.
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600))
-        with translated(path):
+        with translated(path, waiting=False):
             connection = open_writer(draft)
             try:
                 connection.execute(f"BEGIN IMMEDIATE; {schema}; PRAGMA user_version={user_version}; COMMIT")
+                # Closing would do it, too, and pass over what fails: half a file would get the name.
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             finally:
                 connection.close()
         os.rename(draft, path)
@@ -136,13 +138,15 @@ def set_aside(path: str) -> str:
 
 
 @contextlib.contextmanager
-def translated(path: str) -> Iterator[None]:
-    """Turn SQLite's errors into IndexUnusable or IndexDamaged; BUSY and INTERRUPT pass through to who
-    waits."""
+def translated(path: str, *, waiting: bool = True) -> Iterator[None]:
+    """Turn SQLite's errors into IndexUnusable or IndexDamaged; BUSY and INTERRUPT pass through to who is
+    `waiting`."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError, apsw.InterruptError):
-        raise
+    except (apsw.BusyError, apsw.LockedError, apsw.InterruptError) as error:
+        if waiting:
+            raise
+        raise translate(error, path) from error
     except apsw.Error as error:
         raise translate(error, path) from error
 
@@ -156,6 +160,8 @@ def translate(error: apsw.Error, path: str) -> IndexUnusable:
             return IndexUnusable("disk full, writes paused", hint="free some space; indexing goes on by itself")
         case apsw.CantOpenError():
             return IndexUnusable(f"cannot open {path}: {error}")
+        case apsw.BusyError() | apsw.LockedError():
+            return IndexUnusable(f"{path} is locked by another program: {error}")
         case _:
             return IndexUnusable(f"{path}: {type(error).__name__}: {error}")
 

@@ -5,6 +5,7 @@ Everything here runs in the writer thread and knows nothing of queues.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
@@ -83,7 +84,9 @@ class Lane:
         return True
 
     def abandon(self, job: Job, error: BaseException) -> None:
-        """Roll `job` back, begun or not, and fail it."""
+        """Roll `job` back, begun or not, and fail it; one that has ended keeps its outcome."""
+        if job.future.done():
+            return
         if job.started or job.future.set_running_or_notify_cancel():
             self._fail(job, error)
 
@@ -103,7 +106,8 @@ class Lane:
             return _PINNED_PAUSE_S
         self._to_empty = False
         self._connection.names.clear()
-        self._connection.execute("PRAGMA shrink_memory")
+        with contextlib.suppress(apsw.Error):
+            self._connection.execute("PRAGMA shrink_memory")
         return None
 
     def close(self) -> None:
@@ -159,7 +163,8 @@ class Lane:
 
     def _drop(self) -> None:
         if self._connection is not None:
-            self._connection.close(True)
+            with contextlib.suppress(apsw.Error):
+                self._connection.close(True)
             self._connection = None
 
     def _checkpoint(self, mode: int) -> bool:

@@ -9,6 +9,7 @@ deadline and at whether anybody still waits: `sqlite3_interrupt` could hit the n
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import queue
 import threading
@@ -208,7 +209,8 @@ class _Reader(threading.Thread):
         opened = self._opened.pop(path, None)
         self._seen.pop(path, None)
         if opened is not None:
-            opened.connection.close()
+            with contextlib.suppress(apsw.Error):
+                opened.connection.close()
 
     def _close_all(self) -> None:
         for path in list(self._opened):

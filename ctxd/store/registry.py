@@ -201,7 +201,7 @@ def _load(path: str, migrations: Sequence[str] = MIGRATIONS) -> list[Entry]:
     """Return the entries of a registry that is made, or brought to the newest version, where needed."""
     if not os.path.lexists(path):
         create(path, ";".join(migrations), len(migrations))
-    with translated(path):
+    with translated(path, waiting=False):
         reader = open_reader(path)
         try:
             version = reader.pragma("user_version")

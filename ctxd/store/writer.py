@@ -8,6 +8,8 @@ this thread too: between jobs while it is busy, truncating ones when it is idle.
 
 from __future__ import annotations
 
+import logging
+import secrets
 import threading
 import time
 from collections import deque
@@ -20,10 +22,15 @@ from ctxd.store.driver import WriterConnection
 from ctxd.store.lane import Job, Lane
 from ctxprotocol.errors import Busy, IndexUnusable
 
+log = logging.getLogger("ctxd.store")
+
 T = TypeVar("T")
 
 # Jobs in the queue; the pipeline has a handful per worktree, so this many means that somebody does not wait.
 MAX_JOBS = 10_000
+# After a fault of this module itself: long enough that one that comes again and again costs nothing but lines in the
+# log.
+FAULT_PAUSE_S = 1.0
 
 
 class _Queue:
@@ -102,21 +109,42 @@ class Writer:
         self._thread.join()
 
     def _work(self) -> None:
-        while True:
-            with self._condition:
-                queue = self._choose()
-                if queue is None and self._is_over():
-                    break
-            if queue is not None:
-                self._serve(queue)
-                continue
-            wait_s = self._settle()
-            with self._condition:
-                if self._choose() is None and not self._is_over():
-                    self._condition.wait(wait_s)
+        more = True
+        while more:
+            try:
+                more = self._turn()
+            except BaseException:  # a thread that ends silently would have every save wait for ever
+                self._begin_anew()
         for queue in self._queues.values():
             self._end(queue)
         self.cache.close()
+
+    def _turn(self) -> bool:
+        """Serve one file, or settle and wait; False when it is time to end."""
+        with self._condition:
+            queue = self._choose()
+            if queue is None and self._is_over():
+                return False
+        if queue is not None:
+            self._serve(queue)
+            return True
+        wait_s = self._settle()
+        with self._condition:
+            if self._choose() is None and not self._is_over():
+                self._condition.wait(wait_s)
+        return True
+
+    def _begin_anew(self) -> None:
+        """Fail all that waits, close everything, and go on: what was not committed is owed and comes again."""
+        name = secrets.token_hex(4)
+        log.exception("unexpected failure %s of the writer", name)
+        with self._condition:
+            queues, self._queues = self._queues, {}
+        for queue in queues.values():
+            self._end(queue, f"unexpected failure {name}: the log has it")
+        with self._condition:
+            if self._stop_by is None:
+                self._condition.wait(FAULT_PAUSE_S)
 
     def _is_over(self) -> bool:
         if self._stop_by is None:
@@ -159,11 +187,11 @@ class Writer:
         known = [wait for wait in waits if wait is not None]
         return max(0.0, min(known)) if known else None
 
-    def _end(self, queue: _Queue) -> None:
-        """Close a file; jobs are left only when the time to stop has run out."""
+    def _end(self, queue: _Queue, reason: str = "the daemon is stopping") -> None:
+        """Close a file; jobs are left only when the time to stop has run out, or after a fault."""
         for job in [queue.active, *queue.urgent, *queue.bulk]:
             if job is not None:
-                queue.lane.abandon(job, IndexUnusable("the daemon is stopping"))
+                queue.lane.abandon(job, IndexUnusable(reason))
                 self._count -= 1
         queue.lane.close()
         for done in queue.closing:

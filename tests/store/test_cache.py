@@ -9,9 +9,11 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import apsw
 import pytest
 
 from ctxd.store import cache as module
+from ctxd.store import driver
 from ctxd.store.cache import Cache
 from tests.store.room import Room
 
@@ -131,3 +133,23 @@ def test_an_entry_that_does_not_unpack_is_dropped(room: Room) -> None:
 
     assert in_writer(room, lambda cache: cache.get(key(1))) is None
     assert have(room, [key(1)]) == frozenset()
+
+
+@pytest.mark.parametrize("fault", [apsw.CantOpenError, apsw.IOError, apsw.BusyError, apsw.FullError])
+def test_a_failed_call_is_no_damage(room: Room, monkeypatch: pytest.MonkeyPatch, fault: type[apsw.Error]) -> None:
+    """The file stays, and what is in it is there again with the next use."""
+    in_writer(room, lambda cache: cache.put(key(1), b"blob"))
+    have(room, [])
+    path = room.cache.path
+    in_writer(room, lambda cache: cache.close())
+
+    def fail(_path: str) -> None:
+        with driver.translated(_path):
+            raise fault("injected")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(module, "open_writer", fail)
+        assert in_writer(room, lambda cache: cache.get(key(1))) is None
+
+    assert room.cache.path == path
+    assert in_writer(room, lambda cache: cache.get(key(1))) == b"blob"

@@ -272,3 +272,38 @@ def test_a_vanished_file_is_an_error_not_a_new_empty_file(room: Room) -> None:
         room.apply(put("a.py", "def a\n"), path=room.directory + "/indexes/none.db")
 
     assert not os.path.exists(room.directory + "/indexes/none.db")
+
+
+def test_a_fault_of_the_thread_fails_what_waits_and_the_next_job_works(
+    room: Room, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody waits for ever; the log has the fault under the id that was told."""
+    monkeypatch.setattr(writers, "FAULT_PAUSE_S", 0.0)
+    gate = Gate(room)
+    waiting = room.writer.submit(room.path, lambda connection: add(connection, "waiting"), urgent=False)
+    with monkeypatch.context() as broken:
+        broken.setattr(lanes.Lane, "checkpoint_if_long", lambda _lane: 1 / 0)
+        gate.open()
+        with pytest.raises(IndexUnusable, match="unexpected failure") as told:
+            waiting.result(10)
+    room.writer.submit(room.path, lambda connection: add(connection, "later"), urgent=True).result(10)
+
+    assert keys(room) == ["later"]
+    assert str(told.value).split()[2].rstrip(":") in caplog.text and "ZeroDivisionError" in caplog.text
+
+
+def test_faults_when_idle_do_not_end_the_thread(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor one that comes again: jobs are done between."""
+    monkeypatch.setattr(writers, "FAULT_PAUSE_S", 0.0)
+    settle, faults = room.cache.settle, ["first", "second"]
+
+    def fail(now: float) -> float | None:
+        if faults:
+            raise RuntimeError(faults.pop())
+        return settle(now)
+
+    monkeypatch.setattr(room.cache, "settle", fail)
+    for key in ("one", "two"):
+        room.writer.submit(room.path, lambda connection, key=key: add(connection, key), urgent=True).result(10)  # type: ignore[misc]
+
+    assert keys(room) == ["one", "two"] and not faults
