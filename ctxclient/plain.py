@@ -22,7 +22,7 @@ WORKTREE = (*REQUEST, "directory", "chosen", "root", "home", "fresh_within_ms", 
 FILTERED = (*WORKTREE, "limit", "languages", "paths", "excludes", "kind", "content")
 # The fields of each request in their order on the wire.
 FIELDS = {
-    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without"),
+    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without", "session"),
     "find": (*FILTERED, "text", "full", "explain", "without"),
     "symbols": (*FILTERED, "pattern"),
     "outline": (*FILTERED, "file"),
@@ -54,6 +54,7 @@ DEFAULTS: "Fields" = {
     "full": False,
     "stubs": False,
     "explain": False,
+    "session": "",
     "pattern": "",
     "depth": 1,
     "reverse": False,
@@ -73,6 +74,7 @@ OPTIONS = {
         "--full": "full",
         "--stubs": "stubs",
         "--explain": "explain",
+        "--session": "session",
     },
     "find": {**FILTERS, "--full": "full", "--explain": "explain"},
     "symbols": FILTERS,

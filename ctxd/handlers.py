@@ -20,6 +20,7 @@ from ctxd.model import View
 from ctxd.narrowing import narrowed
 from ctxd.render import administration
 from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets, weights
+from ctxd.search.sent import Sessions
 from ctxd.state import Outcome, RepoRow
 from ctxd.store import catalog
 from ctxd.store.driver import IndexDamaged
@@ -61,6 +62,7 @@ class Services(msgspec.Struct, frozen=True, eq=False):
     condition: Condition
     resolve: Callable[[str], tuple[str, ...]]
     languages: tuple[str, ...]
+    sessions: Sessions = msgspec.field(default_factory=Sessions)
 
 
 class Visit(msgspec.Struct, frozen=True, eq=False):
@@ -153,7 +155,8 @@ async def handle_query(services: Services, request: Query, report: Report) -> An
     """Compile the context for a question."""
     request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
-        return await here.read(lambda snapshot, view: run.query(snapshot, request, view))
+        session = services.sessions.of(here.view.root, request.session)
+        return await here.read(lambda snapshot, view: run.query(snapshot, request, view, session))
 
 
 async def handle_find(services: Services, request: Find, report: Report) -> Answer:

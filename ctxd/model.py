@@ -256,6 +256,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
     `show_line` is the line that answers best. `via` names the retrievers that found it; `parts` are the named features
     of its score with their share, in the order they were applied. `why` says why a graph neighbour is there.
+    `sent_before`: a stub in place of lines that the session has been sent and that are still the same.
     """
 
     file: str
@@ -279,6 +280,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     via: tuple[str, ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
     why: str = ""
+    sent_before: bool = False
     id: str = ""  # render.json.identity(file, text of the span): the same however the hit is rendered
 
 

@@ -18,6 +18,7 @@ explain = click.option("--explain", is_flag=True, help="Show every part of each 
     epilog=options.examples(
         'ctx query "where is authentication handled"',
         'ctx query "retry policy" --budget 3000 --path "src/**"',
+        'ctx query "who calls retry" --session "$$"',
         "pytest 2>&1 | tail -40 | ctx query -",
     ),
 )
@@ -35,11 +36,13 @@ explain = click.option("--explain", is_flag=True, help="Show every part of each 
 @click.option("--full", is_flag=True, help="Show whole code with line numbers.")
 @click.option("--stubs", is_flag=True, help="Show one line per result, no code.")
 @explain
+@click.option("--session", metavar="ID", help="Leave out code that was sent to this session before.")
 def query(text: tuple[str, ...], **given: Any) -> int:
     """Compile the context for a question into a token budget.
 
     TEXT is any text: a question, a name, an error message. `-` reads it from standard input.
     """
+    given["session"] = plain.text(given["session"] or "")
     return options.send(Query, {**given, "text": options.words(text)})
 
 

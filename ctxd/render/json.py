@@ -50,6 +50,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     via: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
     why: str | msgspec.UnsetType = msgspec.UNSET
     explain: list[Part] | msgspec.UnsetType = msgspec.UNSET
+    sent_before: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -195,4 +196,5 @@ def _ranked(hit: Hit, explain: bool) -> Result:
         via=hit.via,
         why=hit.why or unset,
         explain=[Part(name, round(value, 6)) for name, value in hit.parts] if explain else unset,
+        sent_before=hit.sent_before or unset,
     )

@@ -106,7 +106,8 @@ def freshness(state: Freshness) -> str:
 def _stub(hit: Hit, style: Style) -> str:
     lines = f"{hit.line_start}-{hit.line_end}" if hit.line_end != hit.line_start else f"{hit.line_start}"
     place = style.bold(f"{style.path(hit.file)}:{lines}")
-    why = f" ({escape.line(hit.why)})" if hit.why else ""
+    said = ", ".join(filter(None, [escape.line(hit.why), "sent before" if hit.sent_before else ""]))
+    why = f" ({said})" if said else ""
     name = title(hit)
     return (f"{name} — {place}" if name else place) + why + _unverified(hit) + "\n"
 

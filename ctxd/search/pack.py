@@ -205,7 +205,8 @@ class _Choice:
         return self._cost(self._rows[place].stub) + 8
 
     def _is_whole(self, place: int) -> bool:
-        return place in self._chosen and self._chosen[place].render == "full"
+        hit = self._chosen.get(place)
+        return hit is not None and (hit.render == "full" or hit.sent_before)
 
     def _repeats(self, place: int) -> bool:
         """Whether some lines of a row are in an answer already, by another row."""

@@ -24,6 +24,7 @@ from ctxd.search.intents import Intent
 from ctxd.search.line import Sought
 from ctxd.search.plan import Plan, plan
 from ctxd.search.rank import Scored
+from ctxd.search.sent import Session
 from ctxd.search.shortlist import shortlist
 from ctxd.search.weights import NONE, Without
 from ctxd.store import read
@@ -67,8 +68,11 @@ def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
     return reply.answer(hits, 0)
 
 
-def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
-    """Answer with the context for a question, within the budget. Raises TooLong, UsageFailed."""
+def query(snapshot: Snapshot, request: Query, view: View, session: Session | None = None) -> Answer:
+    """Answer with the context for a question, within the budget; what the session has is not sent again.
+
+    Raises TooLong, UsageFailed.
+    """
     ranking = search(snapshot, request.text, scope(snapshot, request), weights.named(request.without))
     if not ranking.scored:
         return _absent(snapshot, request, view)
@@ -76,23 +80,32 @@ def query(snapshot: Snapshot, request: Query, view: View) -> Answer:
     builder = Builder(snapshot, view, ranking.sought, ranking.found)
     kept = ranking.scored[: min(request.limit or pack.MAX_ROWS, MAX_LIMIT)]
     shares = _shares(ranking)
-    rows = [
-        pack.Row(
-            builder.stub(one),
-            share,
-            one.candidate.tokens,
-            lambda one=one: builder.full(one),  # type: ignore[misc]
-            lambda room, without, one=one: builder.outline(one, room, without),  # type: ignore[misc]
-        )
-        for one, share in zip(kept, shares, strict=False)
-    ]
+    rows = [_row(builder, session, one, share) for one, share in zip(kept, shares, strict=False)]
     budget = request.budget or view.budget
     chosen = pack.packed(rows, budget, reply.measure, stubs=request.stubs, full=request.full)
     if not request.limit and ("usage" in ranking.plan.intents or _stands_out(ranking, shares)):
         more = _neighbours(snapshot, request, ranking, builder, budget)
         chosen = pack.joined(chosen, more, budget, reply.measure)
     omitted = chosen.omitted + sum(1 for share in shares[len(rows) :] if share >= pack.STUB_SHARE)
-    return reply.answer(chosen.hits, omitted)
+    answer = reply.answer(chosen.hits, omitted)
+    if session is not None:
+        session.add(chosen.hits)
+    return answer
+
+
+def _row(builder: Builder, session: Session | None, one: Scored, share: float) -> pack.Row:
+    """Return a place in its forms; those of which the session has all lines are stubs that say so."""
+
+    def news(hit: Hit) -> Hit:
+        if session is None or not session.knows(hit):
+            return hit
+        return msgspec.structs.replace(hit, render="stub", code=None, lines=(), sent_before=True)
+
+    def outline(room: int, without: frozenset[int]) -> Hit | None:
+        found = builder.outline(one, room, without)
+        return found and news(found)
+
+    return pack.Row(builder.stub(one), share, one.candidate.tokens, lambda: news(builder.full(one)), outline)
 
 
 def search(snapshot: Snapshot, question: str, within: Scope, without: Without = NONE) -> Ranking:

@@ -72,6 +72,7 @@ class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"
     """`ctx query`: compile the context for `text` into `budget` tokens (0 = the default).
 
     `without` names parts of a score that do not count, as `explain` prints them: for measuring what each is worth.
+    `session` names who asks: what it was sent before, and what has not changed since, is not sent again.
     """
 
     text: str
@@ -80,6 +81,7 @@ class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"
     stubs: bool = False
     explain: bool = False
     without: tuple[str, ...] = ()
+    session: str = ""
 
 
 class Find(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="find"):

@@ -32,6 +32,7 @@ SAMPLES: dict[str, msgspec.Struct] = {
     "hello-bare": messages.Hello(protocol=1, version="0.1.0"),
     "query": messages.Query(**FILTERED, text="where is ünï", budget=3_000, full=True, stubs=True, explain=True),
     "query-without": messages.Query(**BARE, text="x", without=("path", "exact symbol")),
+    "query-session": messages.Query(**BARE, text="x", session="agent 7 ü"),
     "query-bare": messages.Query(**BARE, text="x"),
     "query-empty": messages.Query(**BARE, text=""),
     "find": messages.Find(**FILTERED, text="create_pool", full=True, explain=True),
