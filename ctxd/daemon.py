@@ -7,6 +7,7 @@ the socket, answer Stop, let running requests finish, watchers, pipelines, parse
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import logging.handlers
 import os
@@ -17,8 +18,8 @@ from collections.abc import AsyncGenerator, Mapping
 
 import msgspec
 
-from ctxd.condition import Condition
 from ctxd.audit import Auditor
+from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
 from ctxd.following import follow
 from ctxd.handlers import HANDLERS, Services
@@ -52,6 +53,8 @@ GAP_S = 30.0
 RECENT_S = 5 * 86_400
 # Bytes of one log file, and how many older ones are kept.
 LOG_BYTES, LOG_FILES = 2 << 20, 2
+# mallopt(3)
+_M_ARENA_MAX = -8
 
 
 def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> None:
@@ -59,6 +62,7 @@ def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> N
     config = ConfigFile(config_path(instance.state_directory, environ))
     _log_to(log_path(instance.state_directory), config.last_good().daemon_log_level)
     _no_core_dumps()
+    _few_arenas()
     readers = Readers()
     writer = Writer(Cache(instance.state_directory, readers, max_bytes=config.last_good().daemon_cache_bytes))
     try:
@@ -259,3 +263,12 @@ def _no_core_dumps() -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _few_arenas() -> None:
+    """Let the threads share two heaps: by default glibc reserves 64 MB for each thread, and what one thread frees
+    is of no use to the others. Python's lock has most of them wait for each other anyway."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):  # another C library has no such thing
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)

@@ -62,6 +62,22 @@ GUARDS = (
         ),
     ),
     Guard(
+        "retry: a failed batch is owed to nobody",
+        "R09",
+        (
+            (
+                "ctxd/worktree.py",
+                "        self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)\n        self._barrier.release()\n",
+                "        self._barrier.release()\n",
+            ),
+        ),
+    ),
+    Guard(
+        "draft: a file gets its name before its log is in it",
+        "R09",
+        (("ctxd/store/driver.py", "connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)", "pass"),),
+    ),
+    Guard(
         "lock: any number of daemons, any number of starters",
         "R20",
         (
@@ -72,6 +88,16 @@ GUARDS = (
                 "        pass\n",
             ),
         ),
+    ),
+    Guard(
+        "memory of failures: content that ended a worker is given to the next one",
+        "R14",
+        (("ctxd/parse/job.py", "            self._desk.remember(outcome.key, note)\n", ""),),
+    ),
+    Guard(
+        "budget: a parser that hangs is waited for",
+        "R14",
+        (("ctxd/parse/child.py", "asyncio.wait((task,), timeout=budget_s)", "asyncio.wait((task,), timeout=10.0)"),),
     ),
     Guard(
         "turns: a connection's requests are worked on side by side",
