@@ -56,6 +56,7 @@ class Condition:
             connections=len(self._server.connections),
             workers=pool.workers,
             worker_restarts=pool.crashes + pool.timeouts,
+            files_parsed=pool.parsed,
             last_progress=latest.root if latest is not None and committed else "",
             last_progress_s=time.time() - committed if committed else -1.0,
             last_error=self._server.last_error or next((s.last_error for s in states if s.last_error), ""),

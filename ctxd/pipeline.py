@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Sequence
@@ -27,6 +28,7 @@ from ctxd.store.integrity import create_index, inspect, remove_index, set_aside
 from ctxd.store.marks import is_complete, mark_complete
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
+from ctxd.store.sibling import copy_index
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.write import Applied, Change, Put, Remove, Skip, Touch, apply
 from ctxd.store.writer import Writer
@@ -128,6 +130,8 @@ class Pipeline:
         """Bring the index to what the batch's paths are now; committed when it returns."""
         async with self._lock:
             self._began_s = time.perf_counter()
+            if batch.reconcile and not self.complete and await self._begin_as_sibling(batch, watch):
+                return
             survey = await self._surveyor.survey(batch, self.index_path, self._paths, watch)
             await self._bring_up(survey, self.index_path, in_parts=not self.complete)
             if batch.reconcile and not self.complete:
@@ -159,6 +163,28 @@ class Pipeline:
                     await self._retire(path, remove_index)
             self.rebuilds += 1
             self.feed.tell(self.root, "rebuilt", began_s=began_s)
+
+    async def _begin_as_sibling(self, batch: Batch, watch: Watch) -> bool:
+        """Fill a copy of a sibling's index and move the pointer to it; False: there is no sibling, or it is of no use.
+
+        Until then nobody sees it: what the sibling holds is another worktree's.
+        """
+        registry, maker = self._machinery.registry, self._machinery.maker
+        for sibling in registry.siblings(self.root):
+            name = registry.next_index_file(self.root)
+            path = registry.absolute(name)
+            try:
+                if not await self._in_scan(functools.partial(copy_index, sibling, path, maker)):
+                    continue
+                survey = await self._surveyor.survey(batch, path, self._paths, watch)
+                await self._bring_up(survey, path, in_parts=True)
+                await self._write_job(path, mark_complete)
+                await self._switch(name, self.index_path)
+                return True
+            finally:
+                if self.index_path != path:
+                    await self._retire(path, remove_index)
+        return False
 
     async def replace_damaged(self, path: str) -> bool:
         """Set the damaged file at `path` aside and begin anew; False when another request has done so already.

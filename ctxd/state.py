@@ -173,7 +173,7 @@ class DaemonState(msgspec.Struct, frozen=True, kw_only=True):
 
     `queue` counts slices that wait for the writer, `queries` requests that wait for a reader. Percentiles
     are over the last requests about a worktree. `last_progress_s` is how long ago a batch was last
-    committed, -1 = never.
+    committed, -1 = never. `files_parsed` counts those that the cache did not have.
     """
 
     version: str
@@ -193,6 +193,7 @@ class DaemonState(msgspec.Struct, frozen=True, kw_only=True):
     connections: int = 0
     workers: int = 0
     worker_restarts: int = 0
+    files_parsed: int = 0
     last_progress: str = ""
     last_progress_s: float = -1.0
     last_error: str = ""

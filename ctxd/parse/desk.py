@@ -28,13 +28,15 @@ _MAX_SILENT = 3
 
 
 class PoolStats(msgspec.Struct, frozen=True):
-    """Counts since the pool was made; `workers` and `pids` are those alive now."""
+    """Counts since the pool was made; `workers` and `pids` are those alive now. `parsed` are files, whatever the cache
+    held of others."""
 
     workers: int
     pids: tuple[int, ...]
     started: int
     crashes: int
     timeouts: int
+    parsed: int
 
 
 class Seat:
@@ -55,6 +57,7 @@ class Desk:
     ) -> None:
         self.budget_s = budget_s
         self.failed: dict[bytes, str] = {}
+        self.parsed = 0
         self._settings = settings
         self._idle_s = idle_s
         self._command = tuple(command)
@@ -158,7 +161,7 @@ class Desk:
     def stats(self) -> PoolStats:
         """Return the counts."""
         pids = tuple(seat.child.pid for seat in self._seats if seat.child is not None)
-        return PoolStats(len(pids), pids, self._started, self._crashes, self._timeouts)
+        return PoolStats(len(pids), pids, self._started, self._crashes, self._timeouts, self.parsed)
 
     async def close(self) -> None:
         """End all workers."""

@@ -123,6 +123,7 @@ class Job:
             child.send(Parse(batch, tuple(wanted), notes if any(notes) else ()))
             for index in wanted:
                 await self._add(_result(todo[index], await child.receive(self._desk.budget_s)))
+                self._desk.parsed += 1
                 at += 1
         except ChildDied as died:
             await self._desk.lost(self._seat, died, answers=1)

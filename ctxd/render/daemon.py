@@ -44,6 +44,7 @@ class DaemonReply(msgspec.Struct, frozen=True, kw_only=True):
     connections: int
     workers: int
     worker_restarts: int
+    files_parsed: int
     last_progress: str | None
     last_progress_s: float | None
     last_error: str | None
@@ -93,6 +94,7 @@ def daemon_json(state: DaemonState) -> str:
             connections=state.connections,
             workers=state.workers,
             worker_restarts=state.worker_restarts,
+            files_parsed=state.files_parsed,
             last_progress=state.last_progress or None,
             last_progress_s=round(state.last_progress_s, 1) if state.last_progress_s >= 0 else None,
             last_error=state.last_error or None,

@@ -60,6 +60,7 @@ def create(path: str, schema: str, user_version: int) -> None:
         raise FileExistsError(path)
     draft = path + ".new"
     remove(draft)
+    remove(path)  # a log that was left behind would be read into the new file
     try:
         # SQLite gives its log and shared memory the mode of the main file.
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600))
@@ -82,13 +83,13 @@ def create(path: str, schema: str, user_version: int) -> None:
 def open_writer(path: str) -> WriterConnection:
     """Open an existing file read-write. Checks nothing but that it is there; raises IndexUnusable."""
     with translated(path):
-        connection = WriterConnection(_uri(path, "rw"), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
+        connection = WriterConnection(uri(path, "rw"), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
         try:
             connection.set_busy_timeout(BUSY_MS)
             connection.execute(
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
                 f"PRAGMA cache_size=-{_WRITER_CACHE_KIB}; PRAGMA journal_size_limit={LOG_BYTES}"
-            )
+            ).fetchall()  # what comes after the first row is not run otherwise
         except BaseException:
             connection.close()
             raise
@@ -101,7 +102,7 @@ def open_reader(path: str) -> apsw.Connection:
     No memory map: a file cut short under a map is a signal, not an error.
     """
     with translated(path):
-        connection = apsw.Connection(_uri(path, "ro"), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection = apsw.Connection(uri(path, "ro"), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
             connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
             # The pragmas read the file, and another thread that opens it at this moment may have its log locked.
@@ -166,5 +167,6 @@ def translate(error: apsw.Error, path: str) -> IndexUnusable:
             return IndexUnusable(f"{path}: {type(error).__name__}: {error}")
 
 
-def _uri(path: str, mode: str) -> str:
+def uri(path: str, mode: str) -> str:
+    """Return the URI by which SQLite opens `path`."""
     return f"file:{quote(os.fsencode(path))}?mode={mode}"

@@ -109,6 +109,17 @@ class Registry:
         """Return the absolute path of an index file's name."""
         return os.path.join(self._state_dir, index_file)
 
+    def siblings(self, root: str) -> tuple[str, ...]:
+        """Return the index files of the other worktrees of a worktree's repository, last used first."""
+        own = self._entries.get(root)
+        if own is None or not own.identity:
+            return ()
+        return tuple(
+            self.absolute(entry.index_file)
+            for entry in self.entries()
+            if entry.identity == own.identity and entry.root != root and entry.index_file
+        )
+
     def next_index_file(self, root: str) -> str:
         """Return a name (relative to the state directory) that no index file of this root has now or had
         last."""
