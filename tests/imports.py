@@ -98,6 +98,7 @@ TABLE = (
     ),
     Row("ctxd.parse", ("ctxd.parse", *LEAVES, ERRORS), ROOM, never=DATABASES),
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),
+    Row("ctxd.embed", ("ctxd.embed", *LEAVES, ERRORS), ROOM, never=DATABASES),
     Row(
         "ctxd.render",
         ("ctxd.render", "ctxprotocol", *LEAVES),
