@@ -6,11 +6,13 @@ import shlex
 import time
 from collections.abc import Iterator
 
-from ctxd import words
+import msgspec
+
+from ctxd import tokens, words
 from ctxd.model import Found, Stats, View
 from ctxd.render import json, nothing
 from ctxd.render.nothing import Nothing
-from ctxd.render.style import style
+from ctxd.render.style import cropped, style
 from ctxd.state import Near
 from ctxd.store import catalog, spelling
 from ctxd.store.snapshot import Snapshot
@@ -19,6 +21,8 @@ from ctxprotocol.messages import Answer, Filtered
 # Words of a question that are looked up as names: each may cost a scan of all names.
 _LOOKED_UP = 3
 _NAMES = 3
+# Characters of a question that are repeated where the budget does not hold more.
+_ECHO = 40
 
 
 def answer(
@@ -30,10 +34,12 @@ def answer(
     removed: int = 0,
     strategies: tuple[str, ...] = (),
     warnings: tuple[str, ...] = (),
+    budget: int = 0,
 ) -> Answer:
     """Explain that `query` has no result: exit code 1.
 
-    `removed` counts the results that only the request's filters kept out. `strategies` were tried in vain.
+    `removed` counts the results that only the request's filters kept out. `strategies` were tried in vain. `budget`:
+    tokens that the answer may have, 0 = any number; what does not fit is left out, the nearest names first.
     """
     languages = catalog.languages(snapshot)
     skipped, unparsed = catalog.left_out(snapshot)
@@ -49,19 +55,45 @@ def answer(
         ignored=view.ignored,
         ignored_by=view.ignored_by,
     )
+    found = _rendered(snapshot, request, view, said, strategies, warnings)
+    for shorter in _shorter(said) if budget else ():
+        if tokens.count(found.out) <= budget:
+            break
+        found = _rendered(snapshot, request, view, shorter, strategies, warnings)
+    if budget and request.output == "text" and tokens.count(found.out) > budget:
+        found = Answer(out="nothing found\n", notes=found.notes, code=1)
+    return found
+
+
+def _shorter(said: Nothing) -> Iterator[Nothing]:
+    """Give explanations that say less and less."""
+    said = msgspec.structs.replace(said, nearest=())
+    yield said
+    yield msgspec.structs.replace(said, query=cropped(said.query, _ECHO))
+    yield msgspec.structs.replace(said, query="", filters="", removed=0)
+
+
+def _rendered(
+    snapshot: Snapshot,
+    request: Filtered,
+    view: View,
+    said: Nothing,
+    strategies: tuple[str, ...],
+    warnings: tuple[str, ...],
+) -> Answer:
     if request.output == "text":
         notes = "".join(f"note: {text}\n" for text in warnings)
         return Answer(out=nothing.explained(said, style(request, view)), notes=notes, code=1)
     now_ns = time.perf_counter_ns()
     found = Found(
-        query=query,
+        query=said.query,
         root=view.root,
         hits=(),
         stats=Stats(
             search_ms=(now_ns - view.search_began_ns) / 1e6,
             total_ms=(now_ns - view.started_ns) / 1e6,
             strategies_used=strategies,
-            files_indexed=sum(one.files for one in languages),
+            files_indexed=sum(one.files for one in said.languages),
             files_pending=view.freshness.pending,
         ),
         freshness=view.freshness,

@@ -39,6 +39,9 @@ MAX_LIMIT = 1_000
 _BESIDE_NAME, _BESIDE_NAMED = 0.42, 0.5
 # Who asks for these names a thing and does not want to see that.
 _AROUND: frozenset[Intent] = frozenset({"usage", "tests", "examples", "docs"})
+# A JSON answer repeats the question: of a long one no more than this part of the budget, and what is left beside the
+# tokens of an answer without results, which is what the smallest budget gets.
+_ECHO, _ENVELOPE, _LEAST_ECHO = 4, 100, 6
 # Stands for the size of an answer while that is being counted; no size has more tokens.
 _ANY_SIZE, _ANY_MS = 88_888, 8_888.88
 
@@ -182,7 +185,13 @@ def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:
     narrowed = scope(snapshot, request) != Scope()
     removed = len(search(snapshot, request.text, Scope()).scored) if narrowed else 0
     return absence.answer(
-        snapshot, request, view, request.text, removed=removed, strategies=("symbol", "lexical", "path")
+        snapshot,
+        request,
+        view,
+        request.text,
+        removed=removed,
+        strategies=("symbol", "lexical", "path"),
+        budget=(request.budget or view.budget) if isinstance(request, Query) else 0,
     )
 
 
@@ -196,6 +205,9 @@ class _Reply:
     def __init__(self, snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking) -> None:
         self._generation = snapshot.generation
         self._request, self._view, self._ranking = request, view, ranking
+        self._query = request.text
+        if isinstance(request, Query):
+            self._query = _echo(request.text, request.budget or view.budget)
         self._search_ms = (time.perf_counter_ns() - view.search_began_ns) / 1e6
 
     def measure(self, hits: Sequence[Hit], omitted: int) -> int:
@@ -215,7 +227,7 @@ class _Reply:
     def _render(self, hits: Sequence[Hit], omitted: int, size: int, spent_ms: float) -> str:
         view, ranking = self._view, self._ranking
         found = Found(
-            query=self._request.text,
+            query=self._query,
             root=view.root,
             hits=tuple(hits),
             stats=Stats(
@@ -234,6 +246,14 @@ class _Reply:
         if self._request.output == "json":
             return json.found(found, explain=self._request.explain)
         return text.found(found, style(self._request, view))
+
+
+def _echo(text: str, budget: int) -> str:
+    """Return a question as an answer repeats it: of a long one its beginning."""
+    kept, room = text, min(budget // _ECHO, max(budget - _ENVELOPE, _LEAST_ECHO))
+    while kept and tokens.count(kept) > room:
+        kept = kept[: len(kept) * 3 // 4]
+    return kept if kept == text else kept + "…"
 
 
 def _spent_ms(view: View) -> float:
