@@ -49,10 +49,9 @@ log = logging.getLogger("ctxd.server")
 
 # More than any machine's agents; each costs a descriptor and a few kilobytes.
 MAX_CONNECTIONS = 256
-# A frame that has begun must end within this; so must the first frame after connecting, and each write.
+# A frame that has begun must end within this; so must the first frame after connecting, and a reply must have gone out.
+# One reply waits for its reader, never two: what a connection holds of memory is bounded by the largest reply.
 STALL_S = 30.0
-# Replies wait in memory for a slow reader up to this.
-MAX_BACKLOG_BYTES = 4 << 20
 # Frames of one connection that may wait for the one in work.
 MAX_WAITING = 16
 # Requests without a time limit of their own (they wait for an index) may take this long once the end has begun.
@@ -140,7 +139,8 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        transport.set_write_buffer_limits(high=MAX_BACKLOG_BYTES)
+        # "Writable" means that all has gone out: a client that reads nothing is seen whatever its reply's size.
+        transport.set_write_buffer_limits(high=0)
         try:
             check_peer(transport.get_extra_info("socket"))
         except UnsafePlace:
@@ -198,6 +198,8 @@ class Connection(asyncio.Protocol):
     def _refuse(self, error: CtxError) -> None:
         self._transport.write(pack(to_failure(error)))
         self._transport.close()
+        if not self._writable.is_set():  # closing waits until it is read, which may be never
+            asyncio.get_running_loop().call_later(STALL_S, self._transport.abort)
 
     def _next(self) -> None:
         while self._waiting and self.task is None and not self._transport.is_closing():
@@ -274,6 +276,7 @@ class Connection(asyncio.Protocol):
             async for line in lines:
                 self._transport.write(pack(Part(out=line)))
                 await self._writable.wait()
+        self._transport.set_write_buffer_limits(high=0)
         return Answer()
 
     def _report(self, progress: Progress) -> None:

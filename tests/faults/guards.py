@@ -78,6 +78,11 @@ GUARDS = (
         (("ctxd/store/driver.py", "connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)", "pass"),),
     ),
     Guard(
+        "sync: SQLite waits for no disk, ever",
+        "R10",
+        (("ctxd/store/driver.py", "PRAGMA synchronous=NORMAL;", "PRAGMA synchronous=OFF;"),),
+    ),
+    Guard(
         "lock: any number of daemons, any number of starters",
         "R20",
         (
@@ -112,6 +117,17 @@ GUARDS = (
                 "ctxd/server.py",
                 "            except CtxError as error:\n                self._refuse(error)\n",
                 "            except CtxError:\n",
+            ),
+        ),
+    ),
+    Guard(
+        "deaf: only a reply of more than 4 MB must be read in time",
+        "R17",
+        (
+            (
+                "ctxd/server.py",
+                "        transport.set_write_buffer_limits(high=0)\n        try:",
+                "        transport.set_write_buffer_limits(high=4 << 20)\n        try:",
             ),
         ),
     ),

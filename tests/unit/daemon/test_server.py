@@ -283,6 +283,41 @@ def test_a_silent_client_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert serve(tmp_path, scenario) == (None, True, None, Answer(out="still here\n"))
 
 
+def test_a_client_that_does_not_read_its_reply_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the reply's size: what the kernel does not take must be read in time. One that reads is served."""
+    monkeypatch.setattr(server_module, "STALL_S", 0.1)
+    large = find("x" * 900_000)
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        deaf, good = await connect(), await connect()
+        deaf.send(HELLO, large)
+        good.send(HELLO, large)
+        await good.next()
+        answered = await good.next()
+        while len(server.connections) > 1:
+            await asyncio.sleep(0.01)
+        return answered
+
+    assert serve(tmp_path, scenario) == Answer(out=f"{large.text}\n")
+
+
+def test_a_refusal_that_is_not_read_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rubbish behind a request whose reply nobody reads: the connection ends all the same."""
+    monkeypatch.setattr(server_module, "STALL_S", 0.1)
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        deaf = await connect()
+        deaf.send(HELLO, find("x" * 900_000))
+        while not server.connections or next(iter(server.connections))._writable.is_set():
+            await asyncio.sleep(0.01)
+        deaf.writer.write(b"\xff" * 8)
+        while server.connections:
+            await asyncio.sleep(0.01)
+        return len(server.connections)
+
+    assert serve(tmp_path, scenario) == 0
+
+
 def test_stop_is_answered_when_the_socket_is_already_free(tmp_path: Path) -> None:
     """Whoever reads the goodbye may bind at once; any version may say it."""
 
