@@ -13,6 +13,7 @@ import apsw
 from ctxd.store import dump, integrity, schema
 from ctxd.store.driver import open_reader, open_writer
 from ctxd.store.snapshot import Snapshot
+from ctxprotocol.errors import IndexUnusable
 from ctxprotocol.messages import Forget, Update
 from tests.home import Home
 from tests.link import Link
@@ -49,7 +50,10 @@ def problems_of(path: str) -> list[str]:
         for suffix in ("", "-wal"):
             with contextlib.suppress(FileNotFoundError):
                 shutil.copy(path + suffix, copy + suffix)
-        connection = open_writer(copy)
+        try:
+            connection = open_writer(copy)
+        except IndexUnusable as fault:
+            return [fault.message]
         try:
             if connection.pragma("user_version") != schema.SCHEMA_VERSION:
                 return ["another schema version"]

@@ -67,8 +67,8 @@ GUARDS = (
         (
             (
                 "ctxd/worktree.py",
-                "        self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)\n        self._barrier.release()\n",
-                "        self._barrier.release()\n",
+                "        self._debouncer.ask_reconcile(_now_ms(), checksums=batch.checksums)\n        self._barrier",
+                "        self._barrier",
             ),
         ),
     ),

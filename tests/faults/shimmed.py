@@ -109,7 +109,7 @@ SHM_MAP = Place(13, int_, int_, int_, pointer)
 SHM_LOCK = Place(14, int_, int_, int_)
 # The number of a unix file's descriptor stands behind three pointers.
 DESCRIPTOR = 3 * ctypes.sizeof(pointer)
-FILE_POINTER, VFS_POINTER = 7, 27
+FILE_POINTER, VFS_POINTER, JOURNAL_POINTER = 7, 27, 28
 
 
 class Shim:
@@ -122,18 +122,27 @@ class Shim:
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
         self._kept: list[object] = []
-        with tempfile.NamedTemporaryFile() as file:
-            connection = apsw.Connection(file.name)
+        with tempfile.TemporaryDirectory() as folder:
+            connection = apsw.Connection(os.path.join(folder, "a.db"))
+            connection.execute("PRAGMA journal_mode=WAL; CREATE TABLE t(x)").fetchall()
             vfs = self._pointer_to(connection, VFS_POINTER)
-            methods = pointer.from_address(self._pointer_to(connection, FILE_POINTER)).value
+            # A log has a table of its own, as a file that is never locked.
+            tables = {
+                pointer.from_address(self._pointer_to(connection, what)).value or 0
+                for what in (FILE_POINTER, JOURNAL_POINTER)
+            }
             connection.close()
-        assert vfs and methods
+        assert len(tables) == 2
         self._replace(vfs, OPEN, self._open)
         self._replace(vfs, DELETE, self._delete)
-        for place, kind in ((READ, "read"), (LOCK, "lock"), (SHM_MAP, "shm"), (SHM_LOCK, "shm")):
-            self._replace(methods, place, self._counted(kind))
-        for place, function in ((WRITE, self._write), (TRUNCATE, self._truncate), (SYNC, self._sync)):
-            self._replace(methods, place, function)
+        for methods in tables:
+            self._replace(methods, READ, self._counted("read"))
+            self._replace(methods, LOCK, self._counted("lock"))
+            self._replace(methods, SHM_MAP, self._counted("shm"))
+            self._replace(methods, SHM_LOCK, self._counted("shm"))
+            self._replace(methods, WRITE, self._write)
+            self._replace(methods, TRUNCATE, self._truncate)
+            self._replace(methods, SYNC, self._sync)
 
     def _pointer_to(self, connection: apsw.Connection, what: int) -> int:
         found = pointer()
@@ -147,7 +156,8 @@ class Shim:
         page = (table + place.offset) // size * size
         assert not ctypes.CDLL(None, use_errno=True).mprotect(pointer(page), size, mmap.PROT_READ | mmap.PROT_WRITE)
         slot = pointer.from_address(table + place.offset)
-        assert slot.value
+        if not slot.value:
+            return
         real = place.form(slot.value)
         replacement = place.form(functools.partial(function, real))
         self._kept += [real, replacement]

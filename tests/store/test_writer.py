@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from ctxd.store import driver
 from ctxd.store import lane as lanes
 from ctxd.store import writer as writers
 from ctxd.store.driver import WriterConnection
@@ -292,18 +294,29 @@ def test_a_fault_of_the_thread_fails_what_waits_and_the_next_job_works(
     assert str(told.value).split()[2].rstrip(":") in caplog.text and "ZeroDivisionError" in caplog.text
 
 
-def test_faults_when_idle_do_not_end_the_thread(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor one that comes again: jobs are done between."""
+def test_a_fault_when_idle_does_not_end_the_thread(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told, since nobody waits; the next job is done."""
     monkeypatch.setattr(writers, "FAULT_PAUSE_S", 0.0)
-    settle, faults = room.cache.settle, ["first", "second"]
+    failed = threading.Event()
 
-    def fail(now: float) -> float | None:
-        if faults:
-            raise RuntimeError(faults.pop())
-        return settle(now)
+    def fail(_now: float) -> None:
+        monkeypatch.undo()
+        failed.set()
+        raise RuntimeError("injected")
 
     monkeypatch.setattr(room.cache, "settle", fail)
-    for key in ("one", "two"):
-        room.writer.submit(room.path, lambda connection, key=key: add(connection, key), urgent=True).result(10)  # type: ignore[misc]
+    room.writer.submit(room.path, lambda connection: add(connection, "one"), urgent=True).result(10)
+    assert failed.wait(10)
+    with contextlib.suppress(IndexUnusable):  # it may come in time to be told of the fault
+        room.writer.submit(room.path, lambda connection: add(connection, "two"), urgent=True).result(10)
+    room.writer.submit(room.path, lambda connection: add(connection, "three"), urgent=True).result(10)
 
-    assert keys(room) == ["one", "two"] and not faults
+    assert {"one", "three"} <= set(keys(room))
+
+
+def test_a_connection_has_every_setting(room: Room) -> None:
+    """A commit waits for no disk, and a log that was emptied does not keep its size."""
+    names = ("journal_mode", "synchronous", "temp_store", "cache_size", "journal_size_limit")
+    found = room.writer.submit(room.path, lambda c: [c.pragma(name) for name in names], urgent=True).result(10)
+
+    assert found == ["wal", 1, 2, -8192, driver.LOG_BYTES]
