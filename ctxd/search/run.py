@@ -41,7 +41,7 @@ _BESIDE_NAME, _BESIDE_NAMED = 0.42, 0.5
 _AROUND: frozenset[Intent] = frozenset({"usage", "tests", "examples", "docs"})
 # A JSON answer repeats the question: of a long one no more than this part of the budget, and what is left beside the
 # tokens of an answer without results, which is what the smallest budget gets.
-_ECHO, _ENVELOPE, _LEAST_ECHO = 4, 100, 6
+_ECHO, _ENVELOPE, _LEAST_ECHO = 4, 115, 6
 # Stands for the size of an answer while that is being counted; no size has more tokens.
 _ANY_SIZE, _ANY_MS = 88_888, 8_888.88
 
@@ -251,7 +251,7 @@ class _Reply:
 def _echo(text: str, budget: int) -> str:
     """Return a question as an answer repeats it: of a long one its beginning."""
     kept, room = text, min(budget // _ECHO, max(budget - _ENVELOPE, _LEAST_ECHO))
-    while kept and tokens.count(kept) > room:
+    while kept and tokens.count(msgspec.json.encode(kept).decode()) > room:
         kept = kept[: len(kept) * 3 // 4]
     return kept if kept == text else kept + "…"
 
