@@ -46,6 +46,7 @@ def copy_index(source: str, target: str, maker: str) -> bool:
             connection.execute(_FORGET)
         finally:
             connection.close()
+        remove(target)  # a log that was left behind would be read into the new file
         os.rename(draft, target)
     except (apsw.Error, IndexUnusable, OSError):
         remove(draft)
