@@ -92,13 +92,12 @@ class _Walk:
         self._taken = taken
         self._resolver = Resolver(graph)
         self._found: dict[int, _Step] = {}
-        self._start = 0
+        self._start: Candidate | None = None
 
     def start(self, seed: Seed) -> None:
         """Go two steps on from a place."""
-        start = seed.place
-        self._start = start.symbol.id if start.symbol else 0
-        here = self._graph.symbol(self._start)
+        start = self._start = seed.place
+        here = self._graph.symbol(start.symbol.id if start.symbol else 0)
         if not seed.users:
             self._forward(start.file.id, (start.line_start, start.line_end), here, 1, _INSIDE)
             self._handed(start, here)
@@ -137,12 +136,12 @@ class _Walk:
 
     def _handed(self, start: Candidate, here: Definition | None) -> None:
         """What a place hands on, as a route does."""
-        sites = []
+        sites, symbol = [], here.id if here else 0
         for number in range(start.line_start, min(start.line_end, start.line_start + _INSIDE) + 1):
             text = self._graph.lines(start.file.id)[number - 1 : number]
             for match in _HANDED.finditer(text[0] if text else ""):
                 kind: ReferenceKind = "route" if _ROUTED.search(text[0]) else "call"
-                sites.append(Site(start.file.id, 0, match[2], kind, number, self._start, match[1] or ""))
+                sites.append(Site(start.file.id, 0, match[2], kind, number, symbol, match[1] or ""))
         self._graph.expect({site.name for site in sites})
         known = [site for site in sites if self._is_function(site.name)]
         for place, (site, target) in enumerate(self._sure(known[:_USES])):
@@ -172,8 +171,16 @@ class _Walk:
                 yield site, verdict.targets[-1]
 
     def _add(self, one: Definition, steps: int, place: int, why: str) -> None:
-        if one.id != self._start and one.id not in self._found and self._taken(one.file):
+        if one.id not in self._found and self._taken(one.file) and not self._shows(one):
             self._found[one.id] = _Step(one, steps, place, why)
+
+    def _shows(self, one: Definition) -> bool:
+        """Whether a definition is the place itself, or in it: of a class its members are shown."""
+        start = self._start
+        assert start is not None
+        if start.symbol is not None and start.symbol.id == one.id:
+            return True
+        return start.file.id == one.file and start.line_start <= one.line_start and one.line_end <= start.line_end
 
 
 def _nodes(snapshot: Snapshot, steps: Sequence[_Step]) -> list[Node]:

@@ -24,6 +24,8 @@ from ctxd.store.snapshot import Snapshot
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SUMMARY = 200
+# Tokens for the members of a class of which only the header was found.
+_MEMBERS_ROOM = 120
 
 
 class Builder:
@@ -78,6 +80,17 @@ class Builder:
         """Return a candidate with all its lines."""
         code = "".join(self._lines(scored))
         return msgspec.structs.replace(self.stub(scored), render="full", code=_closed(code))
+
+    def body(self, scored: Scored) -> Hit:
+        """Return what there is to read of a candidate: all its lines, of a class that goes on its members, too."""
+        one = scored.candidate
+        symbol = one.symbol
+        if symbol is not None and one.definition is None and one.chunks[0].kind == "header":
+            chunks = tuple(read.covering(self._snapshot, [symbol])[symbol.id])
+            whole = msgspec.structs.replace(one, chunks=chunks, line_start=symbol.line_start, line_end=symbol.line_end)
+            found = self.outline(msgspec.structs.replace(scored, candidate=whole), _MEMBERS_ROOM)
+            return found or self.full(scored)
+        return self.full(scored)
 
     def outline(self, scored: Scored, room: int, without: frozenset[int] = frozenset()) -> Hit | None:
         """Return a candidate with the lines that matter within `room` tokens, None when nothing fits.

@@ -83,7 +83,7 @@ def query(snapshot: Snapshot, request: Query, view: View, session: Session | Non
     builder = Builder(snapshot, view, ranking.sought, ranking.found)
     kept = ranking.scored[: min(request.limit or pack.MAX_ROWS, MAX_LIMIT)]
     shares = _shares(ranking)
-    rows = [_row(builder, session, one, share) for one, share in zip(kept, shares, strict=False)]
+    rows = [_row(builder, session, one, share, request.full) for one, share in zip(kept, shares, strict=False)]
     budget = request.budget or view.budget
     chosen = pack.packed(rows, budget, reply.measure, stubs=request.stubs, full=request.full)
     if not request.limit and ("usage" in ranking.plan.intents or _stands_out(ranking, shares)):
@@ -96,19 +96,24 @@ def query(snapshot: Snapshot, request: Query, view: View, session: Session | Non
     return answer
 
 
-def _row(builder: Builder, session: Session | None, one: Scored, share: float) -> pack.Row:
-    """Return a place in its forms; those of which the session has all lines are stubs that say so."""
+def _row(builder: Builder, session: Session | None, one: Scored, share: float, whole: bool) -> pack.Row:
+    """Return a place in its forms; those of which the session has all lines are stubs that say so.
+
+    `whole`: a body is nothing but its lines.
+    """
 
     def news(hit: Hit) -> Hit:
         if session is None or not session.knows(hit):
             return hit
         return msgspec.structs.replace(hit, render="stub", code=None, lines=(), sent_before=True)
 
+    body = builder.full if whole else builder.body
+
     def outline(room: int, without: frozenset[int]) -> Hit | None:
         found = builder.outline(one, room, without)
         return found and news(found)
 
-    return pack.Row(builder.stub(one), share, one.candidate.tokens, lambda: news(builder.full(one)), outline)
+    return pack.Row(builder.stub(one), share, one.candidate.tokens, lambda: news(body(one)), outline)
 
 
 def search(snapshot: Snapshot, question: str, within: Scope, without: Without = NONE) -> Ranking:

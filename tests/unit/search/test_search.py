@@ -6,6 +6,7 @@ import json
 import os
 import random
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -351,3 +352,24 @@ def test_code_comes_before_a_target_of_its_name(tmp_path: Any) -> None:
     )
 
     assert [one["file"] for one in room.find("check")][:2] == ["src/sys.c", "Makefile"]
+
+
+def test_a_class_of_which_the_header_was_found_shows_its_members(tmp_path: Path) -> None:
+    """A line that only opens a long class is nothing to read; what the class can do is."""
+    lay(
+        str(tmp_path / "r"),
+        {
+            "gate.py": 'class Turnstile:\n    """Lets visitors through, one at a time."""\n\n'
+            + "".join(
+                f"    def step_{n}(self):\n        return self.move({n}, {n + 1}, {n + 2})\n\n" for n in range(60)
+            )
+        },
+    )
+    room = Room(str(tmp_path / "r"), str(tmp_path / "index.db"))
+
+    request = Query(directory=b"/", text="letting visitors through one at a time", output="json")
+    row = json.loads(room.ask(request).out)["results"][0]
+
+    assert (row["name"], row["line_start"], row["render"]) == ("Turnstile", 1, "outline")
+    assert "visitors" in row["code"] or "def step_" in row["code"]
+    assert row["code"].count("def step_") > 3
