@@ -1,7 +1,7 @@
 """The running daemon: the rooms put together, the loop, and the order of stopping.
 
 Started by main with the lock held; everything here lives on the main thread. Order of the end: stop accepting, unlink
-the socket, answer Stop, let running requests finish, watchers, pipelines, parse pool, writer, readers.
+the socket, answer Stop, let running requests finish, watchers, pipelines, parse pool, readers, writer.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ctxd.pipeline import Machinery
 from ctxd.scan.threads import ScanThreads
 from ctxd.server import Report, Server
 from ctxd.store.cache import Cache
+from ctxd.store.driver import tidy
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
@@ -67,13 +68,22 @@ def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> N
     writer = Writer(Cache(instance.state_directory, readers, max_bytes=config.last_good().daemon_cache_bytes))
     try:
         registry = Registry.open(instance.state_directory, writer)
+    except BaseException:
+        log.exception("the registry cannot be used")
+        writer.stop()
+        readers.stop()
+        raise
+    try:
         asyncio.run(_Daemon(instance, environ, config, readers, writer, registry, by_client).serve())
     except BaseException:
         log.exception("the daemon ends by a fault")
         raise
     finally:
-        writer.stop()
+        # The last one that closes a database takes its log away, and only a writer can.
         readers.stop()
+        writer.stop()
+        for entry in registry.entries():
+            tidy(registry.index_path(entry))
         log.info("ended")
 
 

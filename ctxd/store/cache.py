@@ -18,14 +18,7 @@ from typing import TypeVar, cast
 
 import apsw
 
-from ctxd.store.driver import (
-    IndexDamaged,
-    WriterConnection,
-    create,
-    make_private_directory,
-    open_writer,
-    remove,
-)
+from ctxd.store.driver import IndexDamaged, WriterConnection, create, make_private_directory, open_writer, remove, tidy
 from ctxd.store.readers import Readers
 from ctxprotocol.errors import CtxError, IndexUnusable
 
@@ -159,6 +152,11 @@ class Cache:
         """Flush and close; writer thread."""
         self.flush()
         self._drop()
+        tidy(self.path)
+
+    def bound(self, max_bytes: int) -> None:
+        """Let `max_bytes` count from the next flush on; any thread."""
+        self._max_bytes = max_bytes
 
     def _drop_oldest(self, connection: WriterConnection) -> None:
         for _ in range(_DROP_ROUNDS):

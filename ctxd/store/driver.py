@@ -121,6 +121,20 @@ def remove(path: str) -> None:
             os.unlink(path + suffix)
 
 
+def tidy(path: str) -> None:
+    """Take away the log that readers have left: they cannot. Only for files that no connection of ours has open.
+
+    What is wrong with the file is for its next use to find.
+    """
+    if os.path.exists(f"{path}-wal"):
+        with contextlib.suppress(apsw.Error, IndexUnusable):
+            connection = open_writer(path)
+            try:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            finally:
+                connection.close()
+
+
 def set_aside(path: str) -> str:
     """Rename a damaged file to *.damaged and return that name; at most one is kept per directory.
 

@@ -18,6 +18,7 @@ from tests.faults import (
     copies,
     crashes,
     crowds,
+    exits,
     failures,
     frames,
     hangups,
@@ -57,6 +58,7 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R21": leftovers.leftovers,
     "R22": vanished.vanished,
     "R23": versions.versions,
+    "R24": exits.exits,
     "B058": rounds.edit_and_ask,
 }
 

@@ -185,6 +185,28 @@ GUARDS = (
         ),
     ),
     Guard(
+        "goodbye: who is cut at the end is not told",
+        "R24",
+        (
+            (
+                "ctxd/server.py",
+                '(pack(to_failure(DaemonUnreachable("ctxd was stopped meanwhile", "ask again"))))',
+                '(b"")',
+            ),
+        ),
+    ),
+    Guard(
+        "order: the database is closed while others read it",
+        "R24",
+        (
+            (
+                "ctxd/daemon.py",
+                "        readers.stop()\n        writer.stop()\n",
+                "        writer.stop()\n        readers.stop()\n",
+            ),
+        ),
+    ),
+    Guard(
         "verdict: every version is served",
         "R23",
         (

@@ -153,3 +153,28 @@ def test_a_failed_call_is_no_damage(room: Room, monkeypatch: pytest.MonkeyPatch,
 
     assert room.cache.path == path
     assert in_writer(room, lambda cache: cache.get(key(1))) == b"blob"
+
+
+def test_another_bound_counts_from_the_next_flush(room: Room) -> None:
+    """The configuration says less than there is: the oldest go, without a restart."""
+    for number in range(20):
+        in_writer(room, lambda cache, number=number: cache.put(key(number), noise(number, 10_000)))
+    assert len(have(room, [key(number) for number in range(20)])) == 20
+
+    room.cache.bound(100_000)
+    in_writer(room, lambda cache: cache.put(key(99), noise(99, 1_000)))
+
+    assert 0 < len(have(room, [key(number) for number in range(20)])) < 10
+
+
+def test_a_log_that_only_readers_left_goes_with_the_end(room: Room) -> None:
+    """They cannot write, so the last one that closes must be one who can."""
+    in_writer(room, lambda cache: cache.put(key(1), noise(1, 100)))
+    in_writer(room, lambda cache: cache.close())
+    left = driver.open_reader(room.cache.path)
+    left.execute("SELECT count(*) FROM parsed").fetchall()
+    left.close()
+
+    in_writer(room, lambda cache: cache.close())
+
+    assert not os.path.exists(f"{room.cache.path}-wal")
