@@ -47,6 +47,8 @@ from ctxprotocol.messages import (
 
 log = logging.getLogger("ctxd.server")
 
+# Clients that arrive at one instant wait here; asyncio would listen again with 100, and refuse the others.
+BACKLOG = 512
 # More than any machine's agents; each costs a descriptor and a few kilobytes.
 MAX_CONNECTIONS = 256
 # A frame that has begun must end within this; so must the first frame after connecting, and a reply must have gone out.
@@ -92,7 +94,7 @@ class Server:
             self._server.close()
         loop = asyncio.get_running_loop()
         # `path` would make asyncio unlink what it finds there; the socket is ours, bound under the lock.
-        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener)
+        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener, backlog=BACKLOG)
 
     def stop_accepting(self) -> None:
         """Close the listening socket; connections go on."""

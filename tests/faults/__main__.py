@@ -18,6 +18,7 @@ from tests.faults import (
     copies,
     crashes,
     crowds,
+    descriptors,
     exits,
     failures,
     frames,
@@ -28,6 +29,7 @@ from tests.faults import (
     limits,
     memory,
     powercuts,
+    quiet,
     races,
     reads,
     rounds,
@@ -59,6 +61,9 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R22": vanished.vanished,
     "R23": versions.versions,
     "R24": exits.exits,
+    "R29": quiet.idle,
+    "R30": quiet.sizes,
+    "R32": descriptors.few_descriptors,
     "B058": rounds.edit_and_ask,
 }
 

@@ -207,6 +207,11 @@ GUARDS = (
         ),
     ),
     Guard(
+        "backlog: asyncio says how many clients may wait to be accepted",
+        "R32",
+        (("ctxd/server.py", ", backlog=BACKLOG)", ")"),),
+    ),
+    Guard(
         "verdict: every version is served",
         "R23",
         (

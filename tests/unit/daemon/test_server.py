@@ -318,6 +318,22 @@ def test_a_refusal_that_is_not_read_is_not_waited_for(tmp_path: Path, monkeypatc
     assert serve(tmp_path, scenario) == 0
 
 
+def test_many_clients_at_one_instant_find_room_to_wait(tmp_path: Path) -> None:
+    """While the loop is busy elsewhere, three hundred can connect; asyncio's own measure is a hundred."""
+
+    async def scenario(server: Server, connect: Callable[[], Awaitable[Peer]]) -> object:
+        clients = [socket.socket(socket.AF_UNIX) for _ in range(300)]
+        try:
+            for client in clients:
+                client.setblocking(False)
+            return [client.connect_ex(str(tmp_path / "s")) for client in clients]
+        finally:
+            for client in clients:
+                client.close()
+
+    assert serve(tmp_path, scenario) == [0] * 300
+
+
 def test_stop_is_answered_when_the_socket_is_already_free(tmp_path: Path) -> None:
     """Whoever reads the goodbye may bind at once; any version may say it."""
 
