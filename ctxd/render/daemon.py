@@ -6,7 +6,7 @@ import msgspec
 
 from ctxd.render import escape, json, status, text
 from ctxd.render.style import PLAIN, Style, count, duration, milliseconds, size
-from ctxd.state import DaemonState, WorktreeState
+from ctxd.state import Audited, DaemonState, WorktreeState
 
 
 class WorktreeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +20,7 @@ class WorktreeResult(msgspec.Struct, frozen=True, kw_only=True):
     fresh_reason: str
     files_pending: int
     watching: status.Watch
+    audit: Audited
     rebuilds: int
     last_error: str | None
 
@@ -113,6 +114,7 @@ def _result(state: WorktreeState) -> WorktreeResult:
         fresh_reason=state.freshness.reason,
         files_pending=max(state.pending, state.freshness.pending),
         watching=status.watch(state),
+        audit=state.audited,
         rebuilds=state.rebuilds,
         last_error=state.last_error or None,
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import signal
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
+from ctxprotocol.messages import Answer, Symbols
 from tests.home import Home
 from tests.link import Link
 from tests.tree import Tree
@@ -103,6 +107,53 @@ def test_switching_branches_shows_one_side_only(ctx: Home, link: Link, repo: Tre
         names[branch] = counts
 
     assert names == {"main": [20, 0], "other": [0, 20]}
+
+
+@pytest.fixture
+def switched(link: Link, repo: Tree) -> Tree:
+    """A repository with two branches of 20 files each, on `main`, indexed."""
+    for number in range(20):
+        repo.write(f"f{number}.py", f"def main_{number}(): pass\n")
+    repo.commit()
+    repo.git("checkout", "-qb", "other")
+    for number in range(20):
+        repo.write(f"f{number}.py", f"def other_{number}(): pass\n")
+    repo.commit()
+    repo.git("checkout", "-q", "main")
+    assert where(link, repo, "main_7") == ["f7.py"]
+    return repo
+
+
+def test_a_daemon_that_cannot_index_does_not_call_the_other_branch_fresh(ctx: Home, link: Link, switched: Tree) -> None:
+    """B043: the index is locked when HEAD moves; neither answer nor status says fresh before the branch is in it."""
+    database = ctx.json("status", cwd=switched.root)["index"]
+    with sqlite3.connect(database, isolation_level=None) as lock:
+        lock.execute("BEGIN IMMEDIATE")
+        switched.git("checkout", "-q", "other")
+        answer = link.symbols(switched.root, "main_*", fresh_within_ms=300)
+        status = ctx.json("status", "--fresh-within", "300", cwd=switched.root)
+        lock.execute("ROLLBACK")
+    lock.close()
+
+    assert (answer["fresh"], status["fresh"], status["files_pending"] > 0) == (False, False, True)
+    assert len(link.symbols(switched.root, "main_*")["results"]) == 0
+    assert where(link, switched, "other_7") == ["f7.py"]
+
+
+def test_a_daemon_that_was_stopped_during_a_switch_answers_for_the_branch_that_is_there(
+    ctx: Home, link: Link, switched: Tree
+) -> None:
+    """B043: it knows of nothing when it goes on, and the question was asked before it could know."""
+    os.kill(ctx.pid, signal.SIGSTOP)
+    try:
+        switched.git("checkout", "-q", "other")
+        link.send(Symbols(directory=os.fsencode(switched.root), pattern="*_7", output="json"))
+    finally:
+        os.kill(ctx.pid, signal.SIGCONT)
+    reply = link.receive()
+
+    assert isinstance(reply, Answer)
+    assert [row["name"] for row in json.loads(reply.out)["results"]] == ["other_7"]
 
 
 def test_rules_that_change_are_followed_at_once(link: Link, repo: Tree) -> None:

@@ -15,9 +15,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.faults import (
+    clocks,
     copies,
     crashes,
     crowds,
+    deaf,
     descriptors,
     exits,
     failures,
@@ -33,8 +35,10 @@ from tests.faults import (
     races,
     reads,
     rounds,
+    silence,
     stalls,
     storms,
+    switches,
     vanished,
     versions,
 )
@@ -45,6 +49,9 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R01": reads.read_your_writes,
     "R02": reads.writes_of_another_process,
     "R03": storms.overflow,
+    "R04": silence.lying_watcher,
+    "R05": deaf.no_events,
+    "R06": switches.git_storms,
     "R07": histories.same_as_scratch,
     "R08": kills.killed,
     "R13": memory.short_of_memory,
@@ -64,6 +71,7 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R29": quiet.idle,
     "R30": quiet.sizes,
     "R32": descriptors.few_descriptors,
+    "R25": clocks.clock_and_sleep,
     "B058": rounds.edit_and_ask,
 }
 

@@ -49,6 +49,77 @@ GUARDS = (
         (("ctxd/watch/inotify.py", """        self._lose("the kernel's event queue overflowed")\n""", ""),),
     ),
     Guard(
+        "audit: nothing is hashed again",
+        "R04",
+        (
+            (
+                "ctxd/audit.py",
+                "            found = await (self._differing() if self._listed else self._unlike())\n",
+                "            found: list[str] = []\n",
+            ),
+        ),
+    ),
+    Guard(
+        "file systems: whatever lies below, events are believed",
+        "R05",
+        (
+            (
+                "ctxd/watch/inotify.py",
+                "        if found not in mounts.TRUSTED:\n",
+                "        if found not in mounts.TRUSTED and not found:\n",
+            ),
+        ),
+    ),
+    Guard(
+        "limits: a watch that cannot be had is none too few",
+        "R05",
+        (
+            (
+                "ctxd/watch/inotify.py",
+                "        if self.trusted:\n            self._lose(reason)\n",
+                "        if self.trusted:\n            return\n",
+            ),
+        ),
+    ),
+    Guard(
+        "patience: a limit that was raised stays one",
+        "R05",
+        (
+            (
+                "ctxd/lookout.py",
+                "        if self.watcher.trusted or not self.watcher.passing:\n",
+                "        if self.watcher.trusted or self.watcher.passing:\n",
+            ),
+        ),
+    ),
+    Guard(
+        "cache: the other branch is parsed again",
+        "R06",
+        (("ctxd/pipeline.py", "self._machinery.cache.have if reuse else _nothing", "_nothing"),),
+    ),
+    Guard(
+        "head: what git did to the tree is not waited for",
+        "R06",
+        (
+            (
+                "ctxd/worktree.py",
+                "            await self._wait(number, wait_ms, report)\n",
+                "            await self._wait(number, wait_ms if first else 1, report)\n",
+            ),
+            (
+                "ctxd/worktree.py",
+                "        if not self._barrier.passed(number):\n            return Freshness(fresh=False, "
+                'reason=self.trouble or "catching up", pending=self.pending())\n',
+                "",
+            ),
+        ),
+    ),
+    Guard(
+        "gap: nobody looks at the clocks",
+        "R25",
+        (("ctxd/daemon.py", "            if late > GAP_S or drift > GAP_S:\n", "            if late > 1e9:\n"),),
+    ),
+    Guard(
         "rules: a changed ignore file is a file like any other",
         "R07",
         (("ctxd/watch/inotify.py", "            if name in RULE_NAMES:\n", "            if not name:\n"),),
