@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import apsw
 
+from ctxd.store.seals import SUFFIX as SEAL
 from ctxprotocol.errors import IndexUnusable
 
 # How long the writer waits for a lock of another program before the slice goes to the back of the queue.
@@ -115,8 +116,8 @@ def open_reader(path: str) -> apsw.Connection:
 
 
 def remove(path: str) -> None:
-    """Remove a database file with its log; only for files that no connection of ours has open."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    """Remove a database file with its log and its seal; only for files that no connection of ours has open."""
+    for suffix in ("", "-wal", "-shm", "-journal", SEAL):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path + suffix)
 

@@ -16,6 +16,7 @@ import msgspec
 from ctxd.store import driver
 from ctxd.store.driver import IndexDamaged, create, open_reader, translated
 from ctxd.store.schema import SCHEMA, SCHEMA_VERSION
+from ctxd.store.seals import fits, is_sealed
 from ctxprotocol.errors import IndexUnusable
 
 _OBJECTS = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name"
@@ -42,22 +43,27 @@ def create_index(path: str, maker: str) -> None:
 def inspect(path: str, maker: str) -> Verdict:
     """Judge the file at `path` before it is used. Blocks: scan thread.
 
-    Cheap after a clean end (the log is empty); else every page is read, which takes a second for 500 MB.
+    Sealed: compared with its seal, 100 MB in 50 ms. Else every page and index is checked: a second for 100 MB.
     """
     if not os.path.lexists(path):
         return Verdict("missing", "no index file")
-    clean = not _size_of(path + "-wal")
     try:
         with translated(path):
             connection = open_reader(path)
             try:
-                return _judge(connection, maker, thorough=not clean)
+                verdict = _judge(connection, maker)
+                if verdict.state != "good":
+                    return verdict
+                problem = _unlike_its_seal(path) if is_sealed(path) else _unsound(connection)
             finally:
                 connection.close()
+        return Verdict("damaged", f"index file damaged: {path}: {problem}") if problem else verdict
     except (apsw.BusyError, apsw.LockedError):
         return Verdict("good")  # in use by another program, and it could begin to read it
     except IndexDamaged as error:
         return Verdict("damaged", error.message)
+    except OSError as error:
+        raise IndexUnusable(f"cannot read {path}: {error.strerror}") from error
 
 
 def set_aside(path: str) -> str:
@@ -95,18 +101,27 @@ def check(connection: apsw.Connection) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _judge(connection: apsw.Connection, maker: str, *, thorough: bool) -> Verdict:
+def _judge(connection: apsw.Connection, maker: str) -> Verdict:
     version = connection.pragma("user_version")
     if version != SCHEMA_VERSION or _objects(connection) != _expected():
         return Verdict("foreign", f"index of another schema (version {version}, not {SCHEMA_VERSION})")
     found = connection.execute("SELECT value FROM meta WHERE key='maker'").get
     if found != maker:
         return Verdict("foreign", f"index made by {found!r}, not {maker!r}")
-    if thorough:
-        problem = connection.execute("PRAGMA quick_check(1)").get
-        if problem != "ok":
-            return Verdict("damaged", f"index file damaged: {problem}")
     return Verdict("good")
+
+
+def _unlike_its_seal(path: str) -> str:
+    """Say what is not as it was when the file was closed."""
+    if _size_of(path + "-wal"):
+        return "it was closed without a log, and has one"
+    return "" if fits(path) else "it is not as it was closed"
+
+
+def _unsound(connection: apsw.Connection) -> str:
+    """Check every page and index, those of the full-text table, too; return the first problem."""
+    problem = connection.execute("PRAGMA integrity_check(1)").get
+    return "" if problem == "ok" else str(problem)
 
 
 def _objects(connection: apsw.Connection) -> tuple[tuple[apsw.SQLiteValue, ...], ...]:

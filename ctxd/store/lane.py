@@ -6,6 +6,7 @@ Everything here runs in the writer thread and knows nothing of queues.
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
@@ -15,6 +16,7 @@ from typing import Any
 import apsw
 
 from ctxd.store.driver import BUSY_MS, WriterConnection, open_writer, translate
+from ctxd.store.seals import seal, unseal
 from ctxprotocol.errors import IndexUnusable
 
 # A lock of another program that lasts longer is told to whoever waits; the next job tries again.
@@ -26,6 +28,8 @@ _LOG_PAGES = 1000
 # Calm before the truncating checkpoint, and the pause after one that a reader's snapshot held up.
 _CALM_S = 1.0
 _PINNED_PAUSE_S = 5.0
+# The registry is written by others, too, before this thread has it.
+_SEALED = "index-"
 
 
 class Job:
@@ -111,15 +115,17 @@ class Lane:
         return None
 
     def close(self) -> None:
-        """Empty the log and close. An empty log is how integrity.inspect knows a clean end."""
+        """Empty the log, close, and seal the file: that is how integrity.inspect knows a clean end."""
         if self._connection is None:
             return
-        if self._to_empty:
-            self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        emptied = not self._to_empty or self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
         self._drop()
+        if emptied and os.path.basename(self.path).startswith(_SEALED):
+            seal(self.path)
 
     def _begin(self) -> WriterConnection:
         if self._connection is None:
+            unseal(self.path)
             self._connection = open_writer(self.path)
             # Instead of SQLite's own checkpoint, which would be part of somebody's COMMIT.
             self._connection.set_wal_hook(self._on_commit)

@@ -14,6 +14,7 @@ import os
 import queue
 import threading
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -166,6 +167,9 @@ class _Reader(threading.Thread):
         except IndexDamaged:
             self._close(job.path)
             raise
+        except (zlib.error, UnicodeDecodeError) as error:  # all that is stored was compressed or encoded by us
+            self._close(job.path)
+            raise IndexDamaged(f"index file damaged: {job.path}: {error}") from error
 
     def _begin(self, connection: apsw.Connection, job: _Job) -> None:
         # BEGIN reads nothing: the first SELECT takes the snapshot, and may meet a log in recovery.

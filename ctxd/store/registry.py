@@ -195,7 +195,7 @@ class Registry:
                 continue
             for name in os.listdir(below):
                 path = os.path.join(below, name)
-                main = re.sub(r"\.new(?=$|-)|-(?:wal|shm|journal)$", "", path)
+                main = re.sub(r"\.new(?=$|-)|-(?:wal|shm|journal)$|\.seal$", "", path)
                 if (main != path and main in keep) or path in keep or name.endswith(".damaged"):
                     continue
                 with contextlib.suppress(OSError):

@@ -154,6 +154,11 @@ GUARDS = (
         (("ctxd/store/driver.py", "PRAGMA synchronous=NORMAL;", "PRAGMA synchronous=OFF;"),),
     ),
     Guard(
+        "seal: what was closed in order is believed",
+        "R11",
+        (("ctxd/store/integrity.py", "_unlike_its_seal(path) if is_sealed(path)", '"" if is_sealed(path)'),),
+    ),
+    Guard(
         "lock: any number of daemons, any number of starters",
         "R20",
         (

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 
-from ctxd.store import integrity
+from ctxd.store import integrity, seals
 from ctxd.store.driver import create
 from ctxd.store.schema import SCHEMA
 from tests.store.room import MAKER, Room, put
@@ -20,7 +21,7 @@ BIG = "".join(f"def function{n}\n  other{n}()\n" for n in range(3000))
 
 
 def closed(tmp_path: Path, text: str = BIG) -> str:
-    """Return the path of a good index file that nobody has open."""
+    """Return the path of a good index file that nobody has open, with its seal."""
     room = Room(str(tmp_path / "state"))
     room.apply(put("a.py", text))
     room.close()
@@ -54,6 +55,7 @@ def test_another_maker_or_schema_is_foreign(tmp_path: Path) -> None:
 def test_a_damaged_file_is_found_before_it_is_used(tmp_path: Path, damage: str) -> None:
     """B082: at the latest when the last end was not clean; the rest is met by the reader that trips over it."""
     path = closed(tmp_path)
+    seals.unseal(path)
     size = os.path.getsize(path)
     with open(path, "r+b") as file:
         match damage:
@@ -76,16 +78,55 @@ def test_a_missing_file_is_missing(tmp_path: Path) -> None:
     assert integrity.inspect("", MAKER).state == "missing"
 
 
-def test_a_log_that_was_not_emptied_asks_for_the_thorough_look(tmp_path: Path) -> None:
-    """An overwritten page in a file that was closed clean is not looked for; the log is what tells."""
+def test_without_a_seal_every_page_is_checked(tmp_path: Path) -> None:
+    """A daemon that was killed leaves none; what it left is used when it is sound."""
     path = closed(tmp_path)
+    seals.unseal(path)
+    assert integrity.inspect(path, MAKER).state == "good"
     with open(path, "r+b") as file:
         file.seek(os.path.getsize(path) // 2 // 4096 * 4096)
         file.write(b"\xaa" * 4096)
 
-    assert integrity.inspect(path, MAKER).state == "good"
-    Path(path + "-wal").write_bytes(b"x")
     assert integrity.inspect(path, MAKER).state == "damaged"
+
+
+def flip_one_bit(path: str) -> None:
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) - 9)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 4]))
+
+
+def foreign_log(path: str) -> None:
+    Path(path + "-wal").write_bytes(b"x")
+
+
+@pytest.mark.parametrize("harm", [flip_one_bit, foreign_log])
+def test_what_was_sealed_is_believed_only_as_it_was(tmp_path: Path, harm: Callable[[str], None]) -> None:
+    """One bit anywhere, or a log beside it, which SQLite would take for its own."""
+    path = closed(tmp_path)
+    assert integrity.inspect(path, MAKER).state == "good"
+    harm(path)
+
+    assert integrity.inspect(path, MAKER).state == "damaged"
+
+
+def test_the_seal_is_broken_before_the_first_write(room: Room) -> None:
+    """Whenever the daemon dies, no seal is left on what it wrote."""
+    room.apply(put("a.py", BIG))
+    room.writer.close(room.path).result(10)
+    assert seals.is_sealed(room.path) and seals.fits(room.path)
+    room.apply(put("b.py", BIG))
+
+    assert not seals.is_sealed(room.path)
+
+
+def test_a_file_that_takes_too_long_gets_no_seal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of the daemon does not wait for a slow disk."""
+    monkeypatch.setattr(seals, "SEAL_S", -1.0)
+
+    assert not seals.is_sealed(closed(tmp_path))
 
 
 def test_one_damaged_file_is_kept(tmp_path: Path) -> None:
