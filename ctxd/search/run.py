@@ -19,6 +19,7 @@ from ctxd.search.announced import announced
 from ctxd.search.candidates import Retrieved, assemble
 from ctxd.search.features import Subject
 from ctxd.search.filters import Scope, scope
+from ctxd.search.handed import handed_on
 from ctxd.search.hits import Builder
 from ctxd.search.intents import Intent
 from ctxd.search.line import Sought
@@ -127,7 +128,7 @@ def search(snapshot: Snapshot, question: str, within: Scope, without: Without = 
     found = Retrieved(
         lexical=shortlist(snapshot, retrieve.lexical(snapshot, book, asked, within, chunk_count), subject, without),
         definitions=tuple(definitions),
-        located=tuple(retrieve.located(snapshot, asked, within)),
+        located=(*retrieve.located(snapshot, asked, within), *handed_on(snapshot, asked, definitions, within)),
         verbatim=tuple(retrieve.verbatim(snapshot, asked, within)),
         uses=tuple(retrieve.uses(snapshot, asked, within)),
     )

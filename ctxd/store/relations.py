@@ -165,6 +165,15 @@ def imports_like(snapshot: Snapshot, words: Collection[str]) -> list[Bound]:
     return [_bound(row) for row in rows]
 
 
+def imports_of(snapshot: Snapshot, name: str) -> list[Bound]:
+    """Return the imports that bring in exactly this name from a module, by file and line."""
+    rows = snapshot.connection.execute(
+        "SELECT file_id, line, module, names FROM imports WHERE instr(names, ?) ORDER BY file_id, line",
+        (json.dumps(name, ensure_ascii=False),),
+    )
+    return [bound for bound in map(_bound, rows) if any(of == name for of, _ in bound.names)]
+
+
 def text(snapshot: Snapshot, file: int) -> bytes | None:
     """Return the compressed text of a file as it is stored."""
     body = snapshot.connection.execute("SELECT body FROM texts WHERE file_id = ?", (file,)).get
