@@ -73,6 +73,7 @@ class Pipeline:
         self._paths: set[str] = set()
         self._reading: Counter[str] = Counter()
         self._retired: dict[str, Callable[[str], object]] = {}
+        self._alone = False
         self._total = 0
         self._parsed = 0
         self._committed = 0
@@ -170,7 +171,7 @@ class Pipeline:
         Until then nobody sees it: what the sibling holds is another worktree's.
         """
         registry, maker = self._machinery.registry, self._machinery.maker
-        for sibling in registry.siblings(self.root):
+        for sibling in () if self._alone else registry.siblings(self.root):
             name = registry.next_index_file(self.root)
             path = registry.absolute(name)
             try:
@@ -194,6 +195,8 @@ class Pipeline:
         async with self._lock:
             if self.index_path != path:
                 return False
+            # What is broken may have come from a sibling, and would come again.
+            self._alone = True
             await self._switch(await self._new_file(), path, set_aside)
         self.rebuilds += 1
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from ctxd import pipeline
 from ctxd.store import dump
+from ctxd.store.driver import IndexDamaged, open_writer
 from ctxd.store.sibling import copy_index
 from ctxd.worktree import Worktree
 from tests.tree import Tree
@@ -128,6 +130,36 @@ def test_a_sibling_of_no_use_is_passed_over(
             assert lived == await from_scratch(found, root, monkeypatch)
 
     asyncio.run(main())
+
+
+def test_damage_that_came_from_a_sibling_comes_once(
+    tmp_path: Path, first: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing shows before a question: the index is then built from the files, not copied again."""
+
+    async def main() -> int:
+        async with works(tmp_path / "state") as found:
+            await found.fresh(str(first.root))
+            root = str(second(first).root)
+            copies = []
+
+            def copy(source: str, target: str, maker: str) -> bool:
+                copies.append(target)
+                assert copy_index(source, target, maker)
+                with contextlib.closing(open_writer(target)) as connection:
+                    connection.execute("UPDATE fts_data SET block=x'00' WHERE id>10").fetchall()
+                return True
+
+            monkeypatch.setattr(pipeline, "copy_index", copy)
+            worktree = await found.fresh(root)
+            with pytest.raises(IndexDamaged):
+                await dumped(worktree)
+            await worktree.mend(worktree.pipeline.index_path)
+            await found.fresh(root)
+            assert await dumped(worktree) == await from_scratch(found, root, monkeypatch)
+            return len(copies)
+
+    assert asyncio.run(main()) == 1
 
 
 def test_other_repositories_are_no_siblings(tmp_path: Path, first: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
