@@ -21,9 +21,9 @@ from tests.faults.world import World
 from tests.home import Home
 from tests.link import Link, Refused
 
-IMAGES = {"ci": 6, "release": 100, "nightly": 1_000}
-FILES = 150
-EDITS = 40
+IMAGES = {"ci": 7, "release": 100, "nightly": 1_000}
+FILES = {"ci": 60, "release": 250, "nightly": 250}
+EDITS = 30
 PAGE = 4_096
 ASKED = 3
 
@@ -34,7 +34,7 @@ def corrupted(size: Size, seed: int, bin: str) -> Row:
     scratch = Scratch(bin)
     try:
         with Lab(seed, bin) as lab:
-            states = States(lab)
+            states = States(lab, FILES[size.name])
             for tried in range(IMAGES[size.name]):
                 harm = HARMS[tried % len(HARMS)]
                 row.count(one_image(states, harm, row, scratch))
@@ -49,12 +49,12 @@ class States:
     `old` is the index as it was before the last edits, `foreign` the log of another worktree's index.
     """
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, files: int) -> None:
         self.lab = lab
         place = Path(lab.home.place)
         self.ended, self.cut = place / "ended", place / "cut"
         self.old, self.foreign = place / "old.db", place / "foreign.wal"
-        self.world = World(lab.tree, f"{place}/outside", lab.random, files=FILES)
+        self.world = World(lab.tree, f"{place}/outside", lab.random, files=files)
         self.update()
         self.other_worktree(place / "other")
         lab.home.run("daemon", "stop", cwd="/")
@@ -98,9 +98,13 @@ def index_of(state: Path, root: Path) -> Path:
 
 def flip(path: Path, random: Random, _states: States) -> None:
     content = bytearray(path.read_bytes())
-    for _ in range(random.randrange(1, 20)):
+    for _ in range(random.randrange(1, max(2, len(content) // PAGE))):
         content[random.randrange(len(content))] ^= 1 << random.randrange(8)
     path.write_bytes(content)
+
+
+def flip_another(path: Path, random: Random, states: States) -> None:
+    flip(path, random, states)
 
 
 def cut(path: Path, random: Random, _states: States) -> None:
@@ -127,7 +131,7 @@ def text(path: Path, _random: Random, _states: States) -> None:
 
 
 Harm = Callable[[Path, Random, States], None]
-HARMS: tuple[Harm, ...] = (flip, cut, zero, foreign_log, old_copy, text)
+HARMS: tuple[Harm, ...] = (flip, flip_another, cut, zero, foreign_log, old_copy, text)
 
 
 def one_image(states: States, harm: Harm, row: Row, scratch: Scratch) -> str:
@@ -141,11 +145,11 @@ def one_image(states: States, harm: Harm, row: Row, scratch: Scratch) -> str:
         shutil.copytree(state, home.path)
         index = states.index(Path(home.path))
         chosen = index
-        if harm in (flip, cut, zero, text):
+        if harm in (flip_another, cut, zero, text):
             others = [
                 path for path in Path(home.path).rglob("*.db*") if path.suffix != ".db-shm" and path.stat().st_size
             ]
-            chosen = random.choice([index, *others])
+            chosen = random.choice([index] * len(others) + others if harm is not flip_another else others)
         harm(chosen, random, states)
         where = f"{harm.__name__} {chosen.name} of the {state.name} state"
         wrong = first_answers(states, home, row) or different(states, home, scratch)
