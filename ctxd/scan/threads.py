@@ -7,6 +7,7 @@ that a slow root holds up no other. A thread that never comes back keeps the dae
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import deque
@@ -27,7 +28,7 @@ JOIN_S = 2.0
 
 
 class ScanThreads(Executor):
-    """The threads; they start when they are needed and stay."""
+    """The threads; they start when they are needed. As many as there are places stay."""
 
     def __init__(self, places: int = PLACES, slow_s: float = SLOW_S, most: int = MOST_THREADS) -> None:
         self._places = places
@@ -37,6 +38,7 @@ class ScanThreads(Executor):
         self._jobs: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
         self._began: dict[threading.Thread, float] = {}
         self._threads: list[threading.Thread] = []
+        self._number = itertools.count()
         self._waiting = 0
         self._ended = False
 
@@ -48,7 +50,7 @@ class ScanThreads(Executor):
                 raise RuntimeError("the scan threads have ended")
             self._jobs.append((future, lambda: fn(*args, **kwargs)))
             if self._waiting < len(self._jobs) and len(self._threads) < self._most:
-                name = f"ctxd-scan-{len(self._threads)}"
+                name = f"ctxd-scan-{next(self._number)}"
                 thread = threading.Thread(target=self._work, name=name, daemon=True)
                 self._threads.append(thread)
                 thread.start()
@@ -64,7 +66,7 @@ class ScanThreads(Executor):
                     self._jobs.popleft()[0].cancel()
             self._condition.notify_all()
         ends = time.monotonic() + JOIN_S
-        for thread in self._threads if wait else ():
+        for thread in tuple(self._threads) if wait else ():
             thread.join(max(0.0, ends - time.monotonic()))
 
     def _work(self) -> None:
@@ -83,12 +85,13 @@ class ScanThreads(Executor):
                     self._condition.notify_all()
 
     def _next(self, me: threading.Thread) -> tuple[Future[Any], Callable[[], Any]] | None:
-        """Wait for a job and a place; None at the end."""
+        """Wait for a job and a place; None when this thread is to end."""
         with self._condition:
             self._waiting += 1
             try:
                 while not (self._jobs and self._has_place()):
-                    if self._ended and not self._jobs:
+                    if not self._jobs and (self._ended or len(self._threads) > self._places):
+                        self._threads.remove(me)
                         return None
                     self._condition.wait(self._until_slow() if self._jobs else None)
             finally:
