@@ -7,7 +7,6 @@ the socket, answer Stop, let running requests finish, watchers, pipelines, parse
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import logging.handlers
 import os
@@ -18,6 +17,7 @@ from collections.abc import AsyncGenerator, Mapping
 
 import msgspec
 
+from ctxd import heap
 from ctxd.audit import Auditor
 from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
@@ -50,12 +50,12 @@ STOP_GRACE_S = 15.0
 # Beat of the housekeeping: how soon a removed socket is noticed, and what counts as a gap in time.
 BEAT_S = 5.0
 GAP_S = 30.0
+# When nobody has asked for so long, what the work has left is given back.
+CALM_S = 10.0
 # Worktrees unasked for longer than this are not opened at start, and closed while the daemon runs.
 RECENT_S = 5 * 86_400
 # Bytes of one log file, and how many older ones are kept.
 LOG_BYTES, LOG_FILES = 2 << 20, 2
-# mallopt(3)
-_M_ARENA_MAX = -8
 
 
 def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> None:
@@ -63,7 +63,7 @@ def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> N
     config = ConfigFile(config_path(instance.state_directory, environ))
     _log_to(log_path(instance.state_directory), config.last_good().daemon_log_level)
     _no_core_dumps()
-    _few_arenas()
+    heap.share()
     readers = Readers()
     writer = Writer(Cache(instance.state_directory, readers, max_bytes=config.last_good().daemon_cache_bytes))
     try:
@@ -106,6 +106,8 @@ class _Daemon:
         self._idle_exit = by_client
         self._registry = registry
         self._stopping = asyncio.Event()
+        # Requests answered and files parsed when memory was last given back.
+        self._done = 0
         self._grace_s = SIGNAL_GRACE_S
         self._applied = config.last_good()
         settings = settings_of(self._applied)
@@ -210,9 +212,17 @@ class _Daemon:
             elif self._instance.socket_lost():
                 log.warning("the socket was removed; binding it again")
                 await self._bind_again()
+            self._give_back()
             if self._idle_exit and self._idle_for() > self._config.last_good().daemon_idle_exit_s:
                 log.info("idle; ending")
                 self._stopping.set()
+
+    def _give_back(self) -> None:
+        """Once nobody asks any more, let go of the memory that the work since the last time has left."""
+        done = self._server.answered + self._worktrees.machinery.pool.stats().parsed
+        if done != self._done and self._idle_for() > CALM_S:
+            self._done = done
+            heap.give_back()
 
     async def _bind_again(self) -> None:
         self._server.stop_accepting()
@@ -273,12 +283,3 @@ def _no_core_dumps() -> None:
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-
-
-def _few_arenas() -> None:
-    """Let the threads share two heaps: by default glibc reserves 64 MB for each thread, and what one thread frees
-    is of no use to the others. Python's lock has most of them wait for each other anyway."""
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError):  # another C library has no such thing
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)

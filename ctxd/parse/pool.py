@@ -31,7 +31,7 @@ class Pool:
         *,
         workers: int,
         budget_s: float = 2.0,
-        idle_s: float = 60.0,
+        idle_s: float = 30.0,
         command: Sequence[str] = (),
     ) -> None:
         """`budget_s` bounds the time of one file; bulk workers end after `idle_s`; `command` replaces the

@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.faults import (
     clocks,
     copies,
+    corruptions,
     crashes,
     crowds,
     deaf,
@@ -26,7 +27,9 @@ from tests.faults import (
     frames,
     hangups,
     histories,
+    hostile,
     kills,
+    leaks,
     leftovers,
     limits,
     memory,
@@ -38,6 +41,7 @@ from tests.faults import (
     silence,
     stalls,
     storms,
+    strangers,
     switches,
     vanished,
     versions,
@@ -57,6 +61,7 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R13": memory.short_of_memory,
     "R14": crashes.crashed,
     "R09": failures.failing,
+    "R11": corruptions.corrupted,
     "R10": powercuts.power_lost,
     "R15": crowds.crowd,
     "R16": frames.malformed,
@@ -72,6 +77,9 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R30": quiet.sizes,
     "R32": descriptors.few_descriptors,
     "R25": clocks.clock_and_sleep,
+    "R33": strangers.strangers,
+    "R34": leaks.leaks,
+    "R35": hostile.hostile,
     "B058": rounds.edit_and_ask,
 }
 

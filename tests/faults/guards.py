@@ -288,6 +288,16 @@ GUARDS = (
         (("ctxd/server.py", ", backlog=BACKLOG)", ")"),),
     ),
     Guard(
+        "mask: tokens stay in the text",
+        "R34",
+        (("ctxd/parse/masking.py", "spots = sorted(set(_found(text)))", "spots = list(_found(text))[:0]"),),
+    ),
+    Guard(
+        "peer: whoever can connect is served",
+        "R33",
+        (("ctxd/server.py", '            check_peer(transport.get_extra_info("socket"))\n', "            pass\n"),),
+    ),
+    Guard(
         "verdict: every version is served",
         "R23",
         (

@@ -17,6 +17,7 @@ class Listening:
     """Takes the place of the server; counts the sockets that it was given."""
 
     last_request = float("inf")
+    answered = 0
 
     def __init__(self) -> None:
         self.given = asyncio.Event()
