@@ -44,6 +44,8 @@ def copy_index(source: str, target: str, maker: str) -> bool:
         connection = open_writer(draft)
         try:
             connection.execute(_FORGET)
+            # Closing would do it, too, and pass over what fails: half a file would get the name.
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
             connection.close()
         remove(target)  # a log that was left behind would be read into the new file

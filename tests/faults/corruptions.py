@@ -103,6 +103,14 @@ def flip(path: Path, random: Random, _states: States) -> None:
     path.write_bytes(content)
 
 
+def rewrite(path: Path, random: Random, states: States) -> None:
+    """Let a name be another one wherever it stands: SQLite has no means to notice."""
+    name = random.choice([name for name in states.world.files.values() if name is not None]).encode()
+    content = path.read_bytes()
+    assert name in content
+    path.write_bytes(content.replace(name, name[:2] + b"9" + name[3:]))
+
+
 def flip_another(path: Path, random: Random, states: States) -> None:
     flip(path, random, states)
 
@@ -131,14 +139,14 @@ def text(path: Path, _random: Random, _states: States) -> None:
 
 
 Harm = Callable[[Path, Random, States], None]
-HARMS: tuple[Harm, ...] = (flip, flip_another, cut, zero, foreign_log, old_copy, text)
+HARMS: tuple[Harm, ...] = (flip, rewrite, cut, zero, foreign_log, old_copy, text, flip_another)
 
 
 def one_image(states: States, harm: Harm, row: Row, scratch: Scratch) -> str:
     """Harm one file of one state; return what is wrong with the daemon that begins from it."""
     random = states.lab.random
     state = random.choice((states.ended, states.cut))
-    if harm is flip:
+    if harm in (flip, rewrite):
         state = states.ended
     home = Home(bin=states.lab.home.bin)
     try:
