@@ -75,8 +75,8 @@ def definitions(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope) -> 
         found += [Definition(row, place, False, (whole or name.written) and _sure(row, name)) for row in spelled]
         # In a sentence LaTeX is a word that some variable `latex` shares, not the name of it.
         found += [Definition(row, place, False, whole and _sure(row, name)) for row in folded]
-        if coded and not rows and not folded and not any(map(book.spread, book.stems(name.segments[-1]))):
-            found += _misspelt(snapshot, name, place, scope)
+        if coded and not rows and not folded:
+            found += _misspelt(snapshot, book, name, place, scope)
     if " " in plan.text and len(plan.text) <= _LONGEST_TITLE:
         # The title of a test or a section is a name with spaces; one all in small letters is just words.
         found += [
@@ -87,10 +87,14 @@ def definitions(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope) -> 
     return found
 
 
-def _misspelt(snapshot: Snapshot, name: Name, place: int, scope: Scope) -> list[Definition]:
+def _misspelt(snapshot: Snapshot, book: Lexicon, name: Name, place: int, scope: Scope) -> list[Definition]:
     """Return the definitions of the names that a slip of the keyboard tells from one that nothing has."""
-    close = spelling.close_names(snapshot, name.segments[-1])
-    rows = read.named(snapshot, close, _MAX_DEFINITIONS) if close else []
+    last = name.segments[-1]
+    if any(map(book.spread, book.stems(last))):
+        # The name is written somewhere, or only its plural is: the tokenizer does not tell the two apart.
+        rows = read.folded(snapshot, {f"{last}s".casefold(), last.casefold().removesuffix("s")}, _MAX_DEFINITIONS)
+    else:
+        rows = read.named(snapshot, spelling.close_names(snapshot, last), _MAX_DEFINITIONS)
     return [Definition(row, place, False, True, misspelt=True) for row in rows if scope.takes(row)]
 
 
