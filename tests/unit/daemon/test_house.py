@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -34,7 +36,9 @@ class Listening:
 
 
 class Nothing:
-    """Worktrees of which none is open."""
+    """Worktrees of which none is open, and a pool that has parsed nothing."""
+
+    machinery = SimpleNamespace(pool=SimpleNamespace(stats=lambda: SimpleNamespace(parsed=0)))
 
     async def close_unasked(self, before_ns: int) -> None:
         assert before_ns > 0
@@ -49,7 +53,7 @@ def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch
         house = daemon._Daemon.__new__(daemon._Daemon)
         config = ConfigFile(str(tmp_path / "none.toml"))
         vars(house).update(_instance=instance, _server=(server := Listening()), _config=config)
-        vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=Nothing())
+        vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=Nothing(), _done=0)
         instance.listen({})[0].close()
         os.unlink(instance.socket_path)
         os.mkdir(instance.socket_path)
@@ -63,3 +67,20 @@ def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch
     asyncio.run(main())
     assert os.path.exists(instance.socket_path)
     instance.release()
+
+
+def test_memory_is_given_back_once_after_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not while somebody asks, and not again when nothing was done since."""
+    given: list[int] = []
+    monkeypatch.setattr(daemon.heap, "give_back", lambda: given.append(1))
+    house = daemon._Daemon.__new__(daemon._Daemon)
+    server = SimpleNamespace(answered=3, running=lambda: 0, last_request=time.monotonic())
+    vars(house).update(_server=server, _worktrees=Nothing(), _done=0)
+
+    house._give_back()
+    while_asked = len(given)
+    server.last_request -= 2 * daemon.CALM_S
+    house._give_back()
+    house._give_back()
+
+    assert (while_asked, len(given)) == (0, 1)
