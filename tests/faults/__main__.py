@@ -20,6 +20,7 @@ from tests.faults import (
     corruptions,
     crashes,
     crowds,
+    days,
     deaf,
     descriptors,
     exits,
@@ -75,6 +76,7 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R24": exits.exits,
     "R29": quiet.idle,
     "R30": quiet.sizes,
+    "R31": days.day,
     "R32": descriptors.few_descriptors,
     "R25": clocks.clock_and_sleep,
     "R33": strangers.strangers,
@@ -104,6 +106,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000, help="replays a run")
     parser.add_argument("--bin", default="", help="directory of the ctx and ctxd to try; else a copy of these packages")
     parser.add_argument("--json", type=Path, help="write the sheet there")
+    parser.add_argument("--charts", type=Path, help="write drawings into this folder")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ctx-copy-", dir="/tmp") as folder:
         # A run of an hour must not see the packages change under it: two builds rank differently.
@@ -118,10 +121,14 @@ def sheet(args: argparse.Namespace, bin: str) -> int:
     for name in args.only.split(","):
         rows.append(run(name, args.size, args.seed, bin))
         print(rows[-1].line(), flush=True)
+        if args.charts and rows[-1].chart:
+            args.charts.mkdir(exist_ok=True)
+            (args.charts / f"{name}-{args.size}.svg").write_text(rows[-1].chart)
     tried, survived = sum(row.tried for row in rows), sum(row.survived for row in rows)
     print(f"survived {survived} of {tried}, worst answer {max(row.worst_s for row in rows) * 1e3:.0f} ms")
     if args.json:
-        args.json.write_text(json.dumps([asdict(row) | {"waits_s": None, "worst_s": row.worst_s} for row in rows]))
+        left_out = {"waits_s": None, "chart": None}
+        args.json.write_text(json.dumps([asdict(row) | left_out | {"worst_s": row.worst_s} for row in rows]))
     return 0 if all(row.green for row in rows) else 1
 
 

@@ -61,7 +61,7 @@ WRONG_KEPT = 10
 class Row:
     """One line of the sheet. `waits_s` are how long each answer took; `wrong` holds the first failures in words.
 
-    `unfresh_share` of the answers may say that they are not fresh.
+    `unfresh_share` of the answers may say that they are not fresh. `chart` is a drawing (SVG), where there is one.
     """
 
     id: str
@@ -74,6 +74,7 @@ class Row:
     wrong: list[str] = field(default_factory=list)
     took_s: float = 0.0
     unfresh_share: float = 0.001
+    chart: str = ""
 
     def count(self, fault: str = "") -> None:
         """Count one trial; `fault` says what was wrong with it."""

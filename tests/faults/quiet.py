@@ -17,9 +17,9 @@ from tests.link import Link
 from tests.processes import belonging_to, wait_until
 
 FILES = {"ci": 400, "release": 5_000, "nightly": 5_000}
-IDLE_S = {"ci": 5.0, "release": 300.0, "nightly": 28_800.0}
+IDLE_S = {"ci": 4.0, "release": 300.0, "nightly": 28_800.0}
 # The audit begins after two idle minutes, and is no idle cost: its own is shown apart.
-SETTLE_S = {"ci": 2.0, "release": 200.0, "nightly": 200.0}
+SETTLE_S = {"ci": 1.0, "release": 200.0, "nightly": 200.0}
 CPU_S_PER_5_MIN = 1.5
 # The small size is over before the beat of the housekeeping evens out.
 CPU_SLACK_S = 0.1
