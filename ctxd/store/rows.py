@@ -93,6 +93,8 @@ class Rows:
         ids = (file_id,)
         chunks = connection.execute("SELECT id FROM chunks WHERE file_id=?", ids).fetchall()
         connection.executemany("DELETE FROM fts WHERE rowid=?", chunks)
+        connection.executemany("DELETE FROM vectors WHERE chunk_id=?", chunks)
+        connection.executemany("DELETE FROM vector_bits WHERE chunk_id=?", chunks)
         for table in ("chunks", "refs", "imports", "symbols", "texts"):
             connection.execute(f"DELETE FROM {table} WHERE file_id=?", ids)
         connection.execute("DELETE FROM files WHERE id=?", ids)

@@ -10,7 +10,7 @@ from typing import get_args
 
 from ctxd.model import ReferenceKind
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # References outnumber everything else by far, so their kind is a number: the place in this tuple.
 REFERENCE_KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
@@ -100,6 +100,11 @@ CREATE TABLE imports(
   names TEXT NOT NULL,                    -- JSON array of [name, alias]
   PRIMARY KEY(file_id, line, module, names)
 ) WITHOUT ROWID;
+
+-- A vector for each chunk that says something, of the model in meta('vector_model'); all of generation
+-- meta('vectored') are there. The signs of its parts stand apart, so that a pass over all of them reads no more.
+CREATE TABLE vectors(chunk_id INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE vector_bits(chunk_id INTEGER PRIMARY KEY, bits BLOB NOT NULL);
 
 -- Text that words.expand made; contentless, so a changed row is a delete and an insert.
 CREATE VIRTUAL TABLE fts USING fts5(

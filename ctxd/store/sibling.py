@@ -1,6 +1,6 @@
-"""An index file that begins as a copy of a sibling's: another worktree of the same repository. Scan thread.
+"""An index file that begins as a copy of another: of a sibling's, or of one whose log is pinned. Scan thread.
 
-The copy believes of no file that it is the one that was hashed, so the first comparison reads every file and keeps the
+A sibling is another worktree of the same repository. The copy of its index believes of no file that it is the one that was hashed, so the first comparison reads every file and keeps the
 rows of all that are the same. It is not complete until then.
 """
 
@@ -18,14 +18,16 @@ from ctxprotocol.errors import IndexUnusable
 _FORGET = """
 BEGIN IMMEDIATE;
 UPDATE files SET size_bytes=-1, mtime_ns=0, ctime_ns=0, inode=0, hashed_ns=0;
-DELETE FROM meta WHERE key='complete';
+DELETE FROM meta WHERE key IN ('complete', 'vectored');
 UPDATE meta SET value=0 WHERE key='generation';
 COMMIT
 """
 
 
-def copy_index(source: str, target: str, maker: str) -> bool:
+def copy_index(source: str, target: str, maker: str, *, same_worktree: bool = False) -> bool:
     """Make a new index file at `target` from the sibling's at `source`; False: that one is of no use, or went.
+
+    One of the same worktree is copied as it is, generation and all; nobody may write it meanwhile.
 
     The copy is one snapshot of a file that may be in use. It is private from the first byte, and either absent or
     whole. Raises FileExistsError: names of index files are never used twice.
@@ -43,7 +45,8 @@ def copy_index(source: str, target: str, maker: str) -> bool:
         _vacuum(source, draft)
         connection = open_writer(draft)
         try:
-            connection.execute(_FORGET)
+            if not same_worktree:
+                connection.execute(_FORGET)
             # Closing would do it, too, and pass over what fails: half a file would get the name.
             connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         finally:
