@@ -19,28 +19,16 @@ from tests.tree import Tree
 
 @pytest.fixture(scope="session", autouse=True)
 def no_strays() -> Iterator[None]:
-    """R38: after the whole run no daemon and no worker that it started is left."""
+    """R38: after the whole run no daemon, no worker and no listening socket that it started is left."""
     started = time.time()
     yield
-    left = [process for process in psutil.process_iter() if _place(process).startswith(PREFIX)]
+    left = processes.placed_below(PREFIX)
     orphans = processes.orphaned_workers(started, sys.executable)
-    lines = [f"{process.pid} {_line(process)}" for process in left]
-    processes.end(left)
-    assert not lines and not orphans, f"left running: {lines}, workers without a daemon: {orphans}"
-
-
-def _place(process: psutil.Process) -> str:
-    try:
-        return process.environ().get("CTX_HOME", "")
-    except (psutil.Error, OSError):
-        return ""
-
-
-def _line(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.Error:
-        return "(gone)"
+    sockets = processes.listening_below(PREFIX)
+    lines = [f"{process.pid} {line}" for process, line in left]
+    processes.end([process for process, _ in left])
+    assert not lines, f"left running: {lines}"
+    assert not orphans and not sockets, f"workers without a daemon: {orphans}, sockets: {sockets}"
 
 
 @pytest.fixture(scope="session")

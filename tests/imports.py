@@ -205,6 +205,8 @@ TABLE = (
     Row("ctxd.narrowing", ("ctxprotocol", *LEAVES), "names in, names out"),
     Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
     Row("ctxd.instance", ("ctxprotocol",), "the lock is taken before anything heavy is loaded"),
+    Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes")),
+    Row("ctxd.looks", ("ctxprotocol.errors",), "threads that wait for disks, so that nobody else has to"),
     Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),
     Row("ctxd.daemon", ("ctxd", "ctxprotocol"), "the composition root knows all"),
     Row("ctxd.__main__", ("ctxd.main",), "an entry point"),

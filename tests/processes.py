@@ -47,6 +47,27 @@ def orphaned_workers(since: float, executable: str) -> list[int]:
     return found
 
 
+def placed_below(prefix: str) -> list[tuple[psutil.Process, str]]:
+    """Return the processes whose CTX_HOME begins with `prefix`, with their command lines; workers keep it, too."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if process.environ().get("CTX_HOME", "").startswith(prefix) and process.status() != psutil.STATUS_ZOMBIE:
+                found.append((process, " ".join(process.cmdline())))
+    return found
+
+
+def listening_below(prefix: str) -> list[str]:
+    """Return the paths of Unix sockets below `prefix` that somebody listens at; none where that cannot be known."""
+    try:
+        with open("/proc/net/unix", encoding="utf-8", errors="replace") as table:
+            rows = [line.split(maxsplit=7) for line in table]
+    except OSError:
+        return []
+    accepts = "00010000"  # __SO_ACCEPTCON
+    return [row[7].strip() for row in rows if len(row) > 7 and row[3] == accepts and row[7].startswith(prefix)]
+
+
 def alive(process: psutil.Process) -> bool:
     """True while the process runs; one that only waits to be collected by its parent does not."""
     try:

@@ -26,6 +26,7 @@ from tests.faults import (
     exits,
     failures,
     frames,
+    fulldisks,
     hangups,
     histories,
     hostile,
@@ -34,6 +35,7 @@ from tests.faults import (
     leftovers,
     limits,
     memory,
+    outsiders,
     powercuts,
     quiet,
     races,
@@ -43,6 +45,7 @@ from tests.faults import (
     stalls,
     storms,
     strangers,
+    strays,
     switches,
     vanished,
     versions,
@@ -63,6 +66,8 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R14": crashes.crashed,
     "R09": failures.failing,
     "R11": corruptions.corrupted,
+    "R12": fulldisks.full,
+    "R26": outsiders.outsiders,
     "R10": powercuts.power_lost,
     "R15": crowds.crowd,
     "R16": frames.malformed,
@@ -83,6 +88,8 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R34": leaks.leaks,
     "R35": hostile.hostile,
     "B058": rounds.edit_and_ask,
+    # Last: it looks at what the others have left.
+    "R38": strays.strays,
 }
 
 
