@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Generator, Sequence
@@ -36,10 +37,14 @@ from ctxd.survey import READ_S, Survey, Surveyor, Watch
 from ctxd.writes import Writes, changes_for
 from ctxprotocol.messages import Progress
 
+log = logging.getLogger("ctxd.pipeline")
+
 T = TypeVar("T")
 
 # Batches up to this size go before bulk work of other worktrees, to the warm worker.
 URGENT_FILES = 32
+# A log that a foreign snapshot has kept from being emptied for so long: a copy takes a second for 100 MB.
+PINNED_BYTES = 16 << 20
 
 
 class Machinery(msgspec.Struct, frozen=True, eq=False):
@@ -138,6 +143,16 @@ class Pipeline:
             if batch.reconcile and not self.complete:
                 await self._write_job(self.index_path, mark_complete)
                 self.complete = True
+            if self._machinery.writer.pinned_bytes(self.index_path) > PINNED_BYTES:
+                await self._leave_pinned_log()
+
+    async def _leave_pinned_log(self) -> None:
+        """Go on with a copy: another program's snapshot keeps the log of this file from being emptied."""
+        old, name = self.index_path, self._machinery.registry.next_index_file(self.root)
+        path = self._machinery.registry.absolute(name)
+        if await self._in_scan(functools.partial(copy_index, old, path, self._machinery.maker, same_worktree=True)):
+            log.info("%s: another program pins the log of %s; going on with a copy", self.root, old)
+            await self._switch(name, old)
 
     async def rebuild(self, watch: Watch) -> None:
         """Fill a new file from the sources alone, compare it once more, and move the pointer to it.

@@ -44,6 +44,7 @@ _USED_UNIT_S = 3600
 _LEVEL = 1
 _HAVE_DEADLINE_S = 5.0
 _CALM_S = 1.0
+_PINNED_BYTES = 32 << 20
 
 
 class Cache:
@@ -134,6 +135,8 @@ class Cache:
             connection.execute("COMMIT")
 
         self._attempt(write)
+        if _size_of(self.path + "-wal") > _PINNED_BYTES:
+            self._start_anew()  # another program keeps the log from being emptied, and it would grow for ever
         self._calm_at = time.monotonic() + _CALM_S
 
     def settle(self, now: float) -> float | None:
@@ -232,3 +235,10 @@ def _following(path: str) -> str:
     match = _FILE.fullmatch(os.path.basename(path))
     assert match is not None
     return os.path.join(os.path.dirname(path), f"cache-{_VERSION}-{int(match[1]) + 1}.db")
+
+
+def _size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -25,6 +25,7 @@ LOCKED_S = 60.0
 _BUSY_PAUSE_S = 0.25
 # Pages in the log before a checkpoint copies them into the file: 4 MB.
 _LOG_PAGES = 1000
+_PAGE_BYTES = 4096
 # Calm before the truncating checkpoint, and the pause after one that a reader's snapshot held up.
 _CALM_S = 1.0
 _PINNED_PAUSE_S = 5.0
@@ -47,11 +48,15 @@ class Job:
 
 
 class Lane:
-    """The connection to `path`, opened by the first job. `not_before` is when a lock is worth another try."""
+    """The connection to `path`, opened by the first job. `not_before` is when a lock is worth another try.
+
+    `pinned_bytes` is how much of the log a checkpoint had to leave, since a snapshot needs what is below it.
+    """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.not_before = 0.0
+        self.pinned_bytes = 0
         self._connection: WriterConnection | None = None
         self._log_pages = 0
         self._to_empty = False  # the log holds something since the last truncating checkpoint
@@ -183,6 +188,7 @@ class Lane:
         self._connection.set_busy_timeout(0)
         try:
             log, copied = self._connection.wal_checkpoint(mode=mode)
+            self.pinned_bytes = (log - copied) * _PAGE_BYTES
             return log == copied
         except apsw.Error:
             return False

@@ -1,7 +1,8 @@
 """An index file that begins as a copy of another: of a sibling's, or of one whose log is pinned. Scan thread.
 
-A sibling is another worktree of the same repository. The copy of its index believes of no file that it is the one that was hashed, so the first comparison reads every file and keeps the
-rows of all that are the same. It is not complete until then.
+A sibling is another worktree of the same repository. The copy of its index believes of no file that it is the one that
+was hashed, so the first comparison reads every file and keeps the rows of all that are the same. It is not complete
+until then.
 """
 
 from __future__ import annotations

@@ -100,6 +100,11 @@ class Writer:
         """Return how many jobs wait or run."""
         return self._count
 
+    def pinned_bytes(self, path: str) -> int:
+        """Return how much of a file's log the last checkpoint had to leave for somebody's snapshot."""
+        queue = self._queues.get(path)
+        return queue.lane.pinned_bytes if queue is not None else 0
+
     def stop(self, drain_s: float = 10.0) -> None:
         """Do what is queued, empty the logs, close everything, join; blocks. What is left after `drain_s`
         fails."""

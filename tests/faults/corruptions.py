@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -177,7 +178,7 @@ def different(states: States, home: Home, scratch: Scratch) -> str:
     try:
         new = index_of(Path(scratch.home.path), tree.root)
         return first_difference(dumped(str(states.index(Path(home.path)))), dumped(str(new)))
-    except (apsw.Error, ValueError) as error:
+    except (apsw.Error, ValueError, zlib.error) as error:
         return f"cannot be compared: {error}"
     finally:
         scratch.forget(tree)

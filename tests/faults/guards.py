@@ -159,6 +159,16 @@ GUARDS = (
         (("ctxd/store/integrity.py", "_unlike_its_seal(path) if is_sealed(path)", '"" if is_sealed(path)'),),
     ),
     Guard(
+        "pinned: a log grows for as long as another program reads",
+        "R26",
+        (("ctxd/pipeline.py", "PINNED_BYTES = 16 << 20", "PINNED_BYTES = 1 << 40"),),
+    ),
+    Guard(
+        "room: what failed is tried again when somebody asks, not before",
+        "R12",
+        (("ctxd/worktree.py", "RETRY_S = 5.0", "RETRY_S = 5e5"),),
+    ),
+    Guard(
         "lock: any number of daemons, any number of starters",
         "R20",
         (

@@ -178,3 +178,22 @@ def test_a_log_that_only_readers_left_goes_with_the_end(room: Room) -> None:
     in_writer(room, lambda cache: cache.close())
 
     assert not os.path.exists(f"{room.cache.path}-wal")
+
+
+def test_a_log_that_somebody_pins_ends_with_its_file(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program reads and reads; the cache begins anew rather than grow without bound."""
+    monkeypatch.setattr(module, "_PINNED_BYTES", 100_000)
+    path = room.cache.path
+    in_writer(room, lambda cache: cache.put(key(1), b"blob"))
+    have(room, [])
+    foreign = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    foreign.execute("BEGIN; SELECT * FROM parsed").fetchall()
+    for number in range(2, 30):
+        in_writer(room, lambda cache, n=number: cache.put(key(n), noise(n, 10_000)))  # type: ignore[misc]
+        have(room, [])
+    foreign.close()
+    monkeypatch.undo()
+    in_writer(room, lambda cache: cache.put(key(30), b"blob"))
+
+    assert room.cache.path != path and not os.path.exists(path)
+    assert have(room, [key(30)])
