@@ -49,11 +49,10 @@ class ScanThreads(Executor):
             if self._ended:
                 raise RuntimeError("the scan threads have ended")
             self._jobs.append((future, lambda: fn(*args, **kwargs)))
+            while len(self._threads) < self._places:
+                self._start()
             if self._waiting < len(self._jobs) and len(self._threads) < self._most:
-                name = f"ctxd-scan-{next(self._number)}"
-                thread = threading.Thread(target=self._work, name=name, daemon=True)
-                self._threads.append(thread)
-                thread.start()
+                self._start()
             self._condition.notify_all()
         return future
 
@@ -69,8 +68,17 @@ class ScanThreads(Executor):
         for thread in tuple(self._threads) if wait else ():
             thread.join(max(0.0, ends - time.monotonic()))
 
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._work, name=f"ctxd-scan-{next(self._number)}", daemon=True)
+        self._threads.append(thread)
+        # Counted as waiting from here on, or each of some quick jobs would start one more.
+        self._waiting += 1
+        thread.start()
+
     def _work(self) -> None:
         me = threading.current_thread()
+        with self._condition:
+            self._waiting -= 1  # `_next` counts from now on
         while (job := self._next(me)) is not None:
             future, run = job
             try:
