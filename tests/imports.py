@@ -42,6 +42,8 @@ class Row:
 LEAVES = ("ctxd.model", "ctxd.state", "ctxd.words", "ctxd.tokens")
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
+# Heavy ones: only the embedding process loads them.
+MODELS = ("onnxruntime", "tokenizers", "numpy")
 ROOM = "rooms below the pipeline know values only, so that each can be read, tested and replaced alone"
 
 TABLE = (
@@ -98,7 +100,13 @@ TABLE = (
     ),
     Row("ctxd.parse", ("ctxd.parse", *LEAVES, ERRORS), ROOM, never=DATABASES),
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),
-    Row("ctxd.embed", ("ctxd.embed", *LEAVES, ERRORS), ROOM, never=DATABASES),
+    Row(
+        "ctxd.embed.worker",
+        ("ctxd.embed.model", "ctxd.embed.pipe"),
+        "the only process that loads a model loads nothing else",
+        never=("asyncio", *DATABASES),
+    ),
+    Row("ctxd.embed", ("ctxd.embed", "ctxd.store", *LEAVES, ERRORS), ROOM, never=(*MODELS, *DATABASES)),
     Row(
         "ctxd.render",
         ("ctxd.render", "ctxprotocol", *LEAVES),
