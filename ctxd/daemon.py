@@ -22,7 +22,7 @@ from ctxd.audit import Auditor
 from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
 from ctxd.following import follow
-from ctxd.handlers import HANDLERS, Services
+from ctxd.handlers import HANDLERS
 from ctxd.instance import Instance, notify
 from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import names, resolve
@@ -35,6 +35,7 @@ from ctxd.store.driver import tidy
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
+from ctxd.visit import Services
 from ctxd.watch.opening import open_watcher
 from ctxd.worktrees import Worktrees, rules_of
 from ctxprotocol.endpoint import log_path

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 
-from ctxd import roots
-from ctxd.handlers import Services
 from ctxd.render import happenings
 from ctxd.render.style import Style
+from ctxd.visit import Services
 from ctxprotocol.errors import DaemonUnreachable
 from ctxprotocol.messages import Watch
 
@@ -22,8 +21,9 @@ async def follow(services: Services, request: Watch) -> AsyncGenerator[str, None
     Raises what locating and entering a worktree does, and DaemonUnreachable when the daemon ends.
     """
     worktrees = services.worktrees
-    root = worktrees.locate(request)
-    style = Style(prefix=roots.prefix(root, request.directory), width=request.width, color=request.color)
+    place = await worktrees.locate(request)
+    root = place.root
+    style = Style(prefix=place.prefix, width=request.width, color=request.color)
     forgotten = False
     with worktrees.machinery.feed.follow(root) as follower:
         worktree = await worktrees.enter(root)

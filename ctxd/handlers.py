@@ -1,32 +1,27 @@
 """One coroutine per request; HANDLERS maps the request's type to it. Runs on the loop.
 
 A handler resolves the worktree, awaits its freshness barrier, and hands one function to a reader thread, which also
-renders: the only thread hop. Errors of the tree in errors.py go to the server as they are.
+renders: the only thread hop, unless the caller stands where nobody knows whether the file system answers. Errors of the tree in errors.py go to the server as they are.
 """
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from ctxd import roots, tokens
-from ctxd.condition import Condition
-from ctxd.config import ConfigFile
 from ctxd.model import View
 from ctxd.narrowing import narrowed
 from ctxd.render import administration
 from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets, weights
-from ctxd.search.sent import Sessions
 from ctxd.state import Outcome, RepoRow
 from ctxd.store import catalog
-from ctxd.store.driver import IndexDamaged
 from ctxd.store.snapshot import Snapshot
-from ctxd.worktree import Report, Worktree
-from ctxd.worktrees import Worktrees
+from ctxd.visit import Services, Visit, visit
+from ctxd.worktree import Report
 from ctxprotocol.messages import (
     Answer,
     Callees,
@@ -39,7 +34,6 @@ from ctxprotocol.messages import (
     Find,
     Forget,
     Init,
-    InWorktree,
     Languages,
     Outline,
     Query,
@@ -52,74 +46,6 @@ from ctxprotocol.messages import (
 
 Waiting = TypeVar("Waiting", Init, Update)
 Verb = Literal["attached", "updated", "rebuilt", "forgotten"]
-
-
-class Services(msgspec.Struct, frozen=True, eq=False):
-    """What handlers work with. `resolve` turns a name, alias or suffix into canonical language names, () if unknown."""
-
-    worktrees: Worktrees
-    config: ConfigFile
-    condition: Condition
-    resolve: Callable[[str], tuple[str, ...]]
-    languages: tuple[str, ...]
-    sessions: Sessions = msgspec.field(default_factory=Sessions)
-
-
-class Visit(msgspec.Struct, frozen=True, eq=False):
-    """One request's stay in one worktree, after its barrier."""
-
-    worktree: Worktree
-    view: View
-    deadline_s: float
-    fresh_within_ms: int
-
-    async def read(self, function: Callable[[Snapshot, View], Answer]) -> Answer:
-        """Run `function` on a snapshot; once more when a file was written meanwhile or the index is damaged."""
-        path = self.worktree.pipeline.index_path
-        wait_ms = int(self.deadline_s * 1e3)
-        try:
-            return await self.worktree.pipeline.read(lambda s: function(s, self.view), self.deadline_s)
-        except run.Overtaken:
-            freshness = await self.worktree.fresh(self.fresh_within_ms, wait_ms, _silent)
-        except IndexDamaged as damage:
-            self.worktree.damaged(damage.message)
-            await self.worktree.mend(path)
-            freshness = await self.worktree.fresh(wait_ms, wait_ms, _silent)
-        view = msgspec.structs.replace(self.view, freshness=freshness, again=False)
-        return await self.worktree.pipeline.read(lambda s: function(s, view), self.deadline_s)
-
-
-def _silent(_progress: object) -> None:
-    """Report nothing."""
-
-
-@contextlib.asynccontextmanager
-async def visit(
-    services: Services, request: InWorktree, report: Report, *, root: str = "", explicit: bool = False
-) -> AsyncIterator[Visit]:
-    """Enter the worktree that a request means and pass its barrier."""
-    began = time.perf_counter_ns()
-    config = services.config.current()
-    root = root or services.worktrees.locate(request)
-    worktree = await services.worktrees.enter(root, explicit=explicit)
-    try:
-        freshness = await worktree.fresh(request.fresh_within_ms, request.index_wait_ms, report)
-        listing = worktree.pipeline.listing
-        view = View(
-            root=root,
-            freshness=freshness,
-            started_ns=began,
-            passed_ns=time.perf_counter_ns(),
-            again=True,
-            prefix=roots.prefix(root, request.directory),
-            limit=config.search_limit,
-            budget=config.search_budget,
-            ignored=listing.ignored if listing is not None else 0,
-            ignored_by=listing.ignored_by if listing is not None else "",
-        )
-        yield Visit(worktree, view, request.timeout_ms / 1e3, request.fresh_within_ms)
-    finally:
-        services.worktrees.leave(root)
 
 
 def _patient(request: Waiting) -> Waiting:
@@ -177,7 +103,7 @@ async def handle_outline(services: Services, request: Outline, report: Report) -
     """List the definitions of one file."""
     request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
-        path = roots.relative(here.view.root, request.directory, request.file)
+        path = await here.relative(request.directory, request.file)
         return await here.read(lambda snapshot, view: outline.outline(snapshot, request, view, path))
 
 
@@ -185,7 +111,7 @@ async def handle_callers(services: Services, request: Callers, report: Report) -
     """List what refers to a name."""
     request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
-        asked = _asked(request, here.view)
+        asked = await _asked(request, here)
         return await here.read(lambda snapshot, view: callers.callers(snapshot, request, view, asked))
 
 
@@ -193,16 +119,16 @@ async def handle_callees(services: Services, request: Callees, report: Report) -
     """List what a definition refers to."""
     request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
-        asked = _asked(request, here.view)
+        asked = await _asked(request, here)
         return await here.read(lambda snapshot, view: callees.callees(snapshot, request, view, asked))
 
 
-def _asked(request: Callers | Callees, view: View) -> targets.Asked:
+async def _asked(request: Callers | Callees, here: Visit) -> targets.Asked:
     """Return whose references are meant; a file is named from the caller's directory."""
     asked = targets.asked(request.name)
     if not asked.path:
         return asked
-    path = roots.relative(view.root, request.directory, asked.path.encode())
+    path = await here.relative(request.directory, asked.path.encode())
     return msgspec.structs.replace(asked, path=path)
 
 
@@ -210,14 +136,14 @@ async def handle_deps(services: Services, request: Deps, report: Report) -> Answ
     """Show what a file imports, or what imports it."""
     request = narrowed(request, services.resolve, services.languages)
     async with visit(services, request, report) as here:
-        path = roots.relative(here.view.root, request.directory, request.file)
+        path = await here.relative(request.directory, request.file)
         return await here.read(lambda snapshot, view: deps.deps(snapshot, request, view, path))
 
 
 async def handle_chunk(services: Services, request: Chunk, report: Report) -> Answer:
     """Show the chunk that holds a line."""
     async with visit(services, request, report) as here:
-        path = roots.relative(here.view.root, request.directory, request.file)
+        path = await here.relative(request.directory, request.file)
         return await here.read(lambda snapshot, view: place.chunk(snapshot, request, view, path))
 
 
@@ -237,7 +163,8 @@ async def handle_status(services: Services, request: Status, report: Report) -> 
 
 async def handle_init(services: Services, request: Init, report: Report) -> Answer:
     """Attach exactly the named directory, and index it."""
-    root = roots.resolve(request.directory)
+    worktrees = services.worktrees
+    root = await worktrees.look(request.directory, lambda: roots.resolve(request.directory))
     async with visit(services, _patient(request), report, root=root, explicit=True) as here:
         return await _outcome(here, request, "attached", 0, here.view.started_ns)
 
@@ -245,7 +172,7 @@ async def handle_init(services: Services, request: Init, report: Report) -> Answ
 async def handle_update(services: Services, request: Update, report: Report) -> Answer:
     """Bring the index up to date now, or build it anew beside the old one."""
     began = time.perf_counter_ns()
-    root = services.worktrees.locate(request)
+    root = (await services.worktrees.locate(request)).root
     worktree = await services.worktrees.enter(root)
     before = worktree.pipeline.committed
     try:
@@ -263,7 +190,8 @@ async def handle_forget(services: Services, request: Forget, _report: Report) ->
     """Detach a worktree and delete its index."""
     began = time.perf_counter()
     attached = {entry.root for entry in services.worktrees.machinery.registry.entries()}
-    root = roots.attached_at(request.directory, attached)
+    worktrees = services.worktrees
+    root = await worktrees.look(request.directory, lambda: roots.attached_at(request.directory, attached))
     await services.worktrees.forget(root)
     outcome = Outcome(verb="forgotten", root=root, took_ms=(time.perf_counter() - began) * 1e3)
     return administration.outcome(outcome, request)

@@ -1,14 +1,26 @@
-"""Which directory a request is about. Reads the file system with a few stats; no state; runs on the loop."""
+"""Which directory a request is about. Reads the file system with a few stats; no state.
+
+Runs where the worktrees have it run: in a thread of looks.py, unless the place is known to be a local one.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection
 
+import msgspec
+
 from ctxprotocol.errors import RepoUnknown, RootGone, RootRefused, UsageFailed
 from ctxprotocol.messages import InWorktree
 
 _NAME_IT = "name it to index it all the same: ctx init DIR"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """The root of the worktree that a request means, and where in it the caller stands (`prefix`)."""
+
+    root: str
+    prefix: str | None
 
 
 def locate(request: InWorktree, attached: Collection[str], explicit: Collection[str], home: str) -> str:

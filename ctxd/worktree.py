@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from ctxd.lookout import Lookout, OpenWatcher
+from ctxd.looks import Looks
 from ctxd.model import Batch, FileEvent, Freshness, Overflow
 from ctxd.pipeline import Pipeline
 from ctxd.state import Audited
@@ -41,8 +42,9 @@ def _now_ms() -> float:
 class Worktree:
     """See the module. `pipeline` does the work of a batch; `open_watcher` makes the event source."""
 
-    def __init__(self, root: str, pipeline: Pipeline, open_watcher: OpenWatcher) -> None:
+    def __init__(self, root: str, pipeline: Pipeline, open_watcher: OpenWatcher, looks: Looks) -> None:
         self.root = root
+        self._looks = looks
         self.pipeline = pipeline
         self.overflows = 0
         self.trouble = ""
@@ -100,7 +102,7 @@ class Worktree:
         Waits `within_ms` at most; for a first index `index_wait_ms` (-1 = until it is done, with progress reports).
         Raises RootGone, IndexUnusable.
         """
-        self._check_root()
+        await self._check_root()
         await self._lookout.drain()
         if self._lookout.retry() or not self.watcher.trusted:
             self.ask()
@@ -221,8 +223,10 @@ class Worktree:
         self._barrier.see()
         self._wake.set()
 
-    def _check_root(self) -> None:
-        found = _identity(self.root)
+    async def _check_root(self) -> None:
+        # A file system whose events count is a local one, which answers.
+        trusted = self.watcher.trusted
+        found = _identity(self.root) if trusted else await self._looks.ask(self.root, lambda: _identity(self.root))
         if found is None:
             raise RootGone(f"{self.root} does not exist any more", "ctx forget deletes what was indexed of it")
         if found != self._identity:

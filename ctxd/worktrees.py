@@ -20,6 +20,7 @@ import msgspec
 from ctxd import roots
 from ctxd.config import Config
 from ctxd.lookout import OpenWatcher
+from ctxd.looks import Looks
 from ctxd.pipeline import Machinery, Pipeline
 from ctxd.scan.git import Repository
 from ctxd.scan.rules import Rules
@@ -57,17 +58,39 @@ class Worktrees:
         self._opening: dict[str, asyncio.Lock] = {}
         self._in_use: dict[str, int] = {}
         self._entered = time.monotonic()
+        self.looks = Looks()
 
-    def locate(self, request: InWorktree) -> str:
-        """Return the root that a request means. Raises RootGone, RootRefused."""
+    async def locate(self, request: InWorktree, root: str = "") -> roots.Place:
+        """Return the root that a request means (or the given one) and where its caller stands there.
+
+        Raises RootGone, RootRefused.
+        """
         entries = self.machinery.registry.entries()
         attached = {entry.root for entry in entries}
         explicit = {entry.root for entry in entries if entry.explicit}
-        root = roots.locate(request, attached, explicit, self._home)
+
+        def look() -> roots.Place:
+            found = root or roots.locate(request, attached, explicit, self._home)
+            return roots.Place(found, roots.prefix(found, request.directory))
+
+        elsewhere = request.root and not request.chosen
+        place = await self.look(request.root if elsewhere else request.directory, look)
         exports = endpoint.exports_path(self._state)
-        if f"{root}/".startswith(f"{self._state}/") and not root.startswith(f"{exports}/"):
-            raise RootRefused(f"{root} is where ctx keeps its own state, which is not indexed")
-        return root
+        if f"{place.root}/".startswith(f"{self._state}/") and not place.root.startswith(f"{exports}/"):
+            raise RootRefused(f"{place.root} is where ctx keeps its own state, which is not indexed")
+        return place
+
+    async def look(self, directory: bytes, look: Callable[[], T]) -> T:
+        """Return what `look` finds about a directory. Raises RootGone where its file system does not answer.
+
+        At the root of an open worktree that is known to be on a local disk it is done at once: a thread costs more
+        than all the rest of such a request.
+        """
+        name = os.fsdecode(directory)
+        worktree = self.open.get(name)
+        if worktree is not None and worktree.watcher.trusted:
+            return look()
+        return await self.looks.ask(name, look)
 
     async def enter(self, root: str, *, explicit: bool = False, asked: bool = True) -> Worktree:
         """Return the open worktree at `root`, attaching and opening it as needed. Pair with `leave`.
@@ -125,6 +148,7 @@ class Worktrees:
         while self.open:
             _, worktree = self.open.popitem()
             await worktree.close()
+        self.looks.close()
 
     def renew(self, machinery: Machinery) -> None:
         """Work with other machinery from the next batch on."""
@@ -147,7 +171,7 @@ class Worktrees:
             pipeline = Pipeline(root, machinery, lambda: self._rules(root))
             await pipeline.open()
             if machinery is self.machinery:  # else the configuration has changed meanwhile, and `renew` did not see it
-                return Worktree(root, pipeline, self._open_watcher)
+                return Worktree(root, pipeline, self._open_watcher, self.looks)
 
     def _rules(self, root: str) -> Rules:
         """Return the rules of the moment. Our own state counts as ignored: else each write of ours is news."""

@@ -160,7 +160,7 @@ TABLE = (
                     "ctxd.store",
                     "ctxd.scan",
                 ),
-                *("ctxd.feed", "ctxd.config", "ctxd.roots", "ctxprotocol", *LEAVES),
+                *("ctxd.feed", "ctxd.config", "ctxd.roots", "ctxd.looks", "ctxprotocol", *LEAVES),
             ),
             "the state of each worktree; questions are not its business",
             never=("ctxd.search", *DATABASES),
@@ -177,9 +177,26 @@ TABLE = (
         never=DATABASES,
     ),
     Row(
-        "ctxd.handlers",
+        "ctxd.visit",
         (
             *("ctxd.worktrees", "ctxd.worktree", "ctxd.roots", "ctxd.condition", "ctxd.config", "ctxd.search"),
+            *("ctxd.store.snapshot", "ctxd.store.driver", "ctxprotocol", *LEAVES),
+        ),
+        "what requests share; what they differ in is the handlers'",
+        never=DATABASES,
+    ),
+    Row(
+        "ctxd.handlers",
+        (
+            *(
+                "ctxd.visit",
+                "ctxd.worktrees",
+                "ctxd.worktree",
+                "ctxd.roots",
+                "ctxd.condition",
+                "ctxd.config",
+                "ctxd.search",
+            ),
             *(
                 "ctxd.narrowing",
                 "ctxd.render",
@@ -196,7 +213,7 @@ TABLE = (
     Row("ctxd.feed", LEAVES, "those who report know nothing of those who watch", never=DATABASES),
     Row(
         "ctxd.following",
-        ("ctxd.handlers", "ctxd.feed", "ctxd.roots", "ctxd.render", "ctxprotocol", *LEAVES),
+        ("ctxd.visit", "ctxd.handlers", "ctxd.feed", "ctxd.roots", "ctxd.render", "ctxprotocol", *LEAVES),
         "a handler asks the rooms; it does not reach behind them",
         never=DATABASES,
     ),

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from ctxd.handlers import Visit
 from ctxd.model import Freshness, View
 from ctxd.search.run import Overtaken
 from ctxd.store.driver import IndexDamaged
+from ctxd.visit import Visit
 from ctxprotocol.messages import Answer
 
 
@@ -40,7 +40,7 @@ class Stand:
 
 def visit(stand: Stand) -> Visit:
     view = View(root="/r", freshness=Freshness(fresh=True), started_ns=1, again=True)
-    return Visit(stand, view, 1.0, 5_000)  # type: ignore[arg-type]
+    return Visit(stand, view, 1.0, 5_000, None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("trouble", "mended"), [(Overtaken("a file changed"), []), (IndexDamaged("bad"), ["old.db"])])

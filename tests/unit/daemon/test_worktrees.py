@@ -160,10 +160,10 @@ def test_what_we_write_ourselves_is_not_indexed(tmp_path: Path, name: str) -> No
                 await found.fresh(root)
             inside = os.fsencode(Path(root, name, "indexes"))
             with pytest.raises(RootRefused):
-                found.locate(Status(directory=inside, root=inside))
+                await found.locate(Status(directory=inside, root=inside))
             exported = os.fsencode(Path(root, name, "bench", "some", "tree"))
             os.makedirs(exported)
-            assert found.locate(Status(directory=exported, root=exported)) == os.fsdecode(exported)
+            assert (await found.locate(Status(directory=exported, root=exported))).root == os.fsdecode(exported)
             return set(await worktree.pipeline.read(catalog.known_files, 10)), worktree.pipeline.generation
 
     assert asyncio.run(main()) == ({"a.py", "b0.py", "b1.py", "b2.py"}, 4)
