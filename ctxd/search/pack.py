@@ -34,6 +34,8 @@ _HOPELESS = 2
 _LINES_SHARE = 0.5
 # Best lines are sent until this part of the budget is spent; only whole bodies may use the rest.
 _SPEND = 0.8
+# The sum of the parts is the whole but for a few tokens: where less is left the whole is measured.
+_DOUBT = 16
 # The first place gets so much more than another when not all fit.
 _FIRST = 2.0
 
@@ -123,8 +125,9 @@ class _Choice:
             if row.share < least or self._is_whole(place) or self._repeats(place):
                 continue
             if self._body_cost(place) <= self._room + self._costs.get(place, 0):
-                self._drop(place)
-                self._take(place, self._body(place))
+                lines = self._drop(place)
+                if not self._take(place, self._body(place)) and lines is not None:
+                    self._take(place, lines)
 
     def add_stubs(self, most: int) -> None:
         """Add a line for each of the next ones."""
@@ -133,7 +136,7 @@ class _Choice:
                 most -= 1
 
     def packed(self) -> Packed:
-        """Return what was chosen; sums of parts are estimates, so the whole is measured once more."""
+        """Return what was chosen, measured as a whole once more: how many are left out has its own digits."""
         chosen = dict(sorted(self._chosen.items()))
         while chosen and self._measure(tuple(chosen.values()), self._total - len(chosen)) > self._budget:
             place = max(chosen)
@@ -176,15 +179,20 @@ class _Choice:
         if hit.code is not None and not self._sent(hit.file).isdisjoint(_lines(hit)):
             return False
         cost = self._cost(hit)
-        if cost > self._room:
+        if cost > self._room or (self._room - cost < _DOUBT and not self._fits(place, hit)):
             return False
         self._chosen[place], self._costs[place] = hit, cost
         self._room -= cost
         return True
 
-    def _drop(self, place: int) -> None:
-        if self._chosen.pop(place, None) is not None:
+    def _fits(self, place: int, hit: Hit) -> bool:
+        chosen = dict(sorted({**self._chosen, place: hit}.items()))
+        return self._measure(tuple(chosen.values()), self._total - len(chosen)) <= self._budget
+
+    def _drop(self, place: int) -> Hit | None:
+        if place in self._chosen:
             self._room += self._costs.pop(place)
+        return self._chosen.pop(place, None)
 
     def _body(self, place: int) -> Hit:
         if place not in self._bodies:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ctxd import tokens
@@ -70,6 +70,7 @@ def test_never_over_budget(sizes: list[tuple[int, float]], budget: int, stubs: b
 
 
 @settings(max_examples=150, deadline=None)
+@example([7, 34, 34, 34, 34, 34, 29, 1], 802)
 @given(st.lists(st.integers(1, 120), min_size=1, max_size=MAX_ROWS), st.integers(200, 3000))
 def test_not_more_than_a_fifth_is_wasted(sizes: list[int], budget: int) -> None:
     """While a relevant body is left that would fit into what is left, no more than a fifth is left."""
@@ -77,11 +78,11 @@ def test_not_more_than_a_fifth_is_wasted(sizes: list[int], budget: int) -> None:
 
     made = pack(rows, budget)
 
-    spent = measure(made.hits, made.omitted)
-    if spent < 0.8 * budget:
+    if measure(made.hits, made.omitted) < 0.8 * budget - 16:
         shown = {hit.name for hit in made.hits if hit.render == "full"}
-        left = [one.full() for one in rows if one.stub.name not in shown]
-        assert all(measure([hit], 0) - measure([], 0) > budget - spent for hit in left)
+        for body in (one.full() for one in rows if one.stub.name not in shown):
+            instead = [*(hit for hit in made.hits if hit.name != body.name), body]
+            assert measure(instead, len(rows) - len(instead)) > budget
 
 
 def test_order_is_rank() -> None:
