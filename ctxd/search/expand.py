@@ -17,6 +17,7 @@ from ctxd.model import ReferenceKind
 from ctxd.search.candidates import Candidate
 from ctxd.search.edges import prepare
 from ctxd.search.graph import Graph
+from ctxd.search.headers import has_body
 from ctxd.search.line import Sought
 from ctxd.search.rank import Scored
 from ctxd.search.resolution import names
@@ -46,11 +47,12 @@ _HAS_STEPS = frozenset({"function", "method", "route", "constant", "variable"})
 
 
 class Seed(msgspec.Struct, frozen=True, eq=False):
-    """A place to go on from, and what is looked for. `users`: only what uses it is wanted."""
+    """A place to go on from, and what is looked for. `users`: only what uses it is wanted; `kind`: only what is so."""
 
     place: Candidate
     sought: Sought
     users: bool = False
+    kind: str = ""
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -82,7 +84,8 @@ def expanded(snapshot: Snapshot, seed: Seed, taken: Callable[[Graph], Callable[[
     graph = Graph(snapshot, max_texts=_MAX_TEXTS)
     walk = _Walk(graph, seed.sought, taken(graph))
     walk.start(seed)
-    return _nodes(snapshot, walk.steps()[: min(limit, MAX_NODES)])
+    steps = [step for step in walk.steps() if seed.kind in ("", step.one.kind)]
+    return _nodes(snapshot, steps[: min(limit, MAX_NODES)])
 
 
 class _Walk:
@@ -168,7 +171,9 @@ class _Walk:
         for site in sites:
             verdict = self._resolver.resolve(site)
             if verdict.confidence == "sure" and verdict.targets:
-                yield site, verdict.targets[-1]
+                # Of overloads the last one is what they announce; of a header's functions the one that has a body.
+                bodies = [one for one in verdict.targets if has_body(one)]
+                yield site, (bodies or verdict.targets)[-1]
 
     def _add(self, one: Definition, steps: int, place: int, why: str) -> None:
         if one.id not in self._found and self._taken(one.file) and not self._shows(one):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -24,6 +24,11 @@ class Scope(msgspec.Struct, frozen=True):
     kind: str = ""
     allowed: frozenset[int] = frozenset()
 
+    @property
+    def accept(self) -> Callable[[SymbolRow], bool] | None:
+        """A test for definitions, None when all may be answered with."""
+        return None if self.files is None and not self.kind else self.takes
+
     def takes(self, row: SymbolRow) -> bool:
         """Whether a definition may be answered with."""
         return self.takes_file(row.file) and (not self.kind or row.kind == self.kind)
@@ -37,12 +42,15 @@ class Scope(msgspec.Struct, frozen=True):
         return self.chunks is None or chunk in self.allowed
 
 
+ALL = Scope()
+
+
 def scope(snapshot: Snapshot, request: Filtered) -> Scope:
     """Return the scope of a request. Raises UsageFailed for a pattern that is none."""
     accept = globs.paths(request.paths, request.excludes)
     contents = CONTENT.get(request.content)
     if accept is None and contents is None and not request.languages and not request.kind:
-        return Scope()
+        return ALL
     files = None
     if accept is not None or contents is not None or request.languages:
         languages = frozenset(request.languages)

@@ -30,14 +30,14 @@ class Headers:
     def meaning(self, file: int, found: Sequence[Definition]) -> tuple[str, list[Definition], int]:
         """Return the rule, those of `found` that a bare name means in `file`, and how many things those are."""
         own = [one for one in found if one.file == file]
-        if any(_has_body(one) for one in own):
+        if any(has_body(one) for one in own):
             return "same file", own, 1
         reached = self.reached(file)
         declared = [one for one in found if one.file in reached or one.file == file]
-        if any(_has_body(one) for one in declared):
-            here = [one for one in declared if _has_body(one)]
+        if any(has_body(one) for one in declared):
+            here = [one for one in declared if has_body(one)]
             return "included", declared, len({one.file for one in here})
-        bodies = [one for one in found if _has_body(one) and not self._is_private(one)]
+        bodies = [one for one in found if has_body(one) and not self._is_private(one)]
         if declared:
             bodies = bodies if len(bodies) < 2 else self._beside(declared, bodies)
             return "same file" if own else "included", [*bodies, *declared], max(len({one.file for one in bodies}), 1)
@@ -91,7 +91,7 @@ class Headers:
         return [one for one in includers if paths[one.file].path in near]
 
 
-def _has_body(one: Definition) -> bool:
+def has_body(one: Definition) -> bool:
     """Whether it defines: a prototype, an extern variable and a forward typedef only announce."""
     if one.kind in ("function", "method"):
         return not one.signature.endswith(";")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ctxd import words
-from ctxd.search.filters import Scope
+from ctxd.search.filters import ALL, Scope
 from ctxd.search.plan import Concept, Plan
 from ctxd.search.shapes import Name
 from ctxd.store import read, spelling
@@ -19,6 +19,9 @@ from ctxd.store.read import SymbolRow
 from ctxd.store.snapshot import Snapshot
 
 _MAX_DEFINITIONS = 60
+# Names and words that nothing is spelled like are looked up among all there are, the first ones: of a text in another
+# language, or of a trace of another program, that is most.
+_MAX_MISSPELT, _MAX_MENDED = 3, 6
 _LONGEST_TITLE = 200
 
 
@@ -47,16 +50,20 @@ def hint(plan: Plan, definitions: Sequence[Definition]) -> str:
 
 def mended(snapshot: Snapshot, book: Lexicon, plan: Plan) -> Plan:
     """Return the plan with plain words that no chunk holds as what they are nearest to, if that is near enough."""
-    return msgspec.structs.replace(plan, concepts=tuple([_mended(snapshot, book, one) for one in plan.concepts]))
+    unknown = [one for one in plan.concepts if _is_unknown(book, one)][:_MAX_MENDED]
+    concepts = tuple([_mended(snapshot, book, one) if one in unknown else one for one in plan.concepts])
+    return msgspec.structs.replace(plan, concepts=concepts)
+
+
+def _is_unknown(book: Lexicon, concept: Concept) -> bool:
+    if len(concept.alternatives) > 1 or len(concept.alternatives[0]) > 1 or concept.prefix:
+        return False
+    stems = book.stems(concept.alternatives[0][0])
+    return len(stems) == 1 and not book.spread(stems[0])
 
 
 def _mended(snapshot: Snapshot, book: Lexicon, concept: Concept) -> Concept:
-    if len(concept.alternatives) > 1 or len(concept.alternatives[0]) > 1 or concept.prefix:
-        return concept
-    stems = book.stems(concept.alternatives[0][0])
-    if len(stems) != 1 or book.spread(stems[0]):
-        return concept
-    close = spelling.close_word(snapshot, stems[0])
+    close = spelling.close_word(snapshot, book.stems(concept.alternatives[0][0])[0])
     # What is indexed is a stem, and it is asked for as a word: they must be the same.
     return msgspec.structs.replace(concept, alternatives=((close,),)) if book.stems(close) == (close,) else concept
 
@@ -64,25 +71,26 @@ def _mended(snapshot: Snapshot, book: Lexicon, concept: Concept) -> Concept:
 def definitions(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope) -> list[Definition]:
     """Return the definitions of the names asked for: the plan's order, exact before near ones."""
     found: list[Definition] = []
+    looked_up = 0
     for place, name in enumerate(plan.names):
         coded = name.coded or plan.kind == "symbol"
-        rows = [row for row in _spelled(snapshot, name) if scope.takes(row)]
-        exact = [row for row in rows if _owned(snapshot, row, name)]
+        rows = _spelled(snapshot, name, scope)
+        exact = _owned(snapshot, rows, name)
         spelled = [] if exact or not coded else rows
-        folded = [] if exact or not coded or rows else [r for r in _folded(snapshot, name) if scope.takes(r)]
+        folded = [] if exact or not coded or rows else _folded(snapshot, name, scope)
         whole = plan.kind == "symbol"
         found += [Definition(row, place, True, coded) for row in exact]
         found += [Definition(row, place, False, (whole or name.written) and _sure(row, name)) for row in spelled]
         # In a sentence LaTeX is a word that some variable `latex` shares, not the name of it.
         found += [Definition(row, place, False, whole and _sure(row, name)) for row in folded]
-        if coded and not rows and not folded:
+        if coded and not rows and not folded and looked_up < _MAX_MISSPELT and not _is_defined(snapshot, name, scope):
+            looked_up += 1
             found += _misspelt(snapshot, book, name, place, scope)
     if " " in plan.text and len(plan.text) <= _LONGEST_TITLE:
         # The title of a test or a section is a name with spaces; one all in small letters is just words.
         found += [
             Definition(row, -1, True, row.kind != "section" or not row.name.islower())
-            for row in read.named(snapshot, [plan.text], _MAX_DEFINITIONS)
-            if scope.takes(row)
+            for row in read.named(snapshot, [plan.text], _MAX_DEFINITIONS, scope.accept)
         ]
     return found
 
@@ -90,12 +98,21 @@ def definitions(snapshot: Snapshot, book: Lexicon, plan: Plan, scope: Scope) -> 
 def _misspelt(snapshot: Snapshot, book: Lexicon, name: Name, place: int, scope: Scope) -> list[Definition]:
     """Return the definitions of the names that a slip of the keyboard tells from one that nothing has."""
     last = name.segments[-1]
+    rows: list[SymbolRow] = []
     if any(map(book.spread, book.stems(last))):
         # The name is written somewhere, or only its plural is: the tokenizer does not tell the two apart.
-        rows = read.folded(snapshot, {f"{last}s".casefold(), last.casefold().removesuffix("s")}, _MAX_DEFINITIONS)
+        plurals = {f"{last}s".casefold(), last.casefold().removesuffix("s")}
+        rows = read.folded(snapshot, plurals, _MAX_DEFINITIONS, scope.accept)
     else:
-        rows = read.named(snapshot, spelling.close_names(snapshot, last), _MAX_DEFINITIONS)
-    return [Definition(row, place, False, True, misspelt=True) for row in rows if scope.takes(row)]
+        close = spelling.close_names(snapshot, last)
+        near = (read.named(snapshot, names, _MAX_DEFINITIONS, scope.accept) for names in close)
+        rows = next(filter(None, near), [])
+    return [Definition(row, place, False, True, misspelt=True) for row in rows]
+
+
+def _is_defined(snapshot: Snapshot, name: Name, scope: Scope) -> bool:
+    """Whether only the filters keep the definitions of a name out: then it is not misspelt."""
+    return scope.accept is not None and bool(_spelled(snapshot, name, ALL) or _folded(snapshot, name, ALL))
 
 
 def _sure(row: SymbolRow, name: Name) -> bool:
@@ -103,24 +120,29 @@ def _sure(row: SymbolRow, name: Name) -> bool:
     return name.coded or row.kind not in ("section", "key")
 
 
-def _spelled(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
+def _spelled(snapshot: Snapshot, name: Name, scope: Scope) -> list[SymbolRow]:
     spellings = {name.text, name.segments[-1], name.text.lstrip("@$"), name.text.rstrip("?!")}
-    return read.named(snapshot, spellings, _MAX_DEFINITIONS * 4)
+    owner = name.segments[-2] if len(name.segments) > 1 else ""
+    return read.named(snapshot, spellings, _MAX_DEFINITIONS * 4, scope.accept, owner=owner)
 
 
-def _folded(snapshot: Snapshot, name: Name) -> list[SymbolRow]:
+def _folded(snapshot: Snapshot, name: Name, scope: Scope) -> list[SymbolRow]:
     last = name.segments[-1].casefold()
     parts = words.parts(name.segments[-1])
     spellings = {last, last.strip("_"), "".join(parts), "_".join(parts), "-".join(parts)} - {""}
-    return read.folded(snapshot, spellings, _MAX_DEFINITIONS)
+    return read.folded(snapshot, spellings, _MAX_DEFINITIONS, scope.accept)
 
 
-def _owned(snapshot: Snapshot, row: SymbolRow, name: Name) -> bool:
-    """Whether a definition's owners (or its file's path) are the ones that a qualified name gives."""
-    if len(name.segments) == 1 or row.name == name.text:
-        return True
-    owners = [part for part in row.qualified_name.replace("::", ".").split(".") if part]
-    path = read.files(snapshot, [row.file])[row.file].path
-    place = path.rsplit(".", 1)[0].split("/")
+def _owned(snapshot: Snapshot, rows: list[SymbolRow], name: Name) -> list[SymbolRow]:
+    """Return the definitions whose owners (or their files' paths) are the ones that a qualified name gives."""
+    if len(name.segments) == 1:
+        return rows
+    files = read.files(snapshot, {row.file for row in rows})
     asked = list(name.segments)
-    return (place + owners)[-len(asked) :] == asked or owners[-len(asked) :] == asked
+
+    def is_owned(row: SymbolRow) -> bool:
+        owners = [part for part in row.qualified_name.replace("::", ".").split(".") if part]
+        place = files[row.file].path.rsplit(".", 1)[0].split("/")
+        return (place + owners)[-len(asked) :] == asked or owners[-len(asked) :] == asked
+
+    return [row for row in rows if row.name == name.text or is_owned(row)]

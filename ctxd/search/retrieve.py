@@ -26,6 +26,7 @@ WINDOW = 200
 _MAX_POSTINGS = 10_000
 _MAX_USES = 40
 _MAX_LOCATED = 12
+_MAX_FILES = 3
 _MAX_PHRASE = 24
 _MAX_CHECKED = 60
 # Words of so many letters have short forms.
@@ -152,19 +153,22 @@ def located(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Located]:
     # A path inside a sentence is one thing among others that it speaks of.
     most = _MAX_LOCATED if plan.kind == "path" else 1
     for path, line in asked:
-        for row in _files(snapshot, path)[:3]:
-            if scope.takes_file(row.id):
-                chunks = read.at(snapshot, row.id, line) if line else read.of_file(snapshot, row.id, most)
-                found += [Located(chunk, line) for chunk in chunks]
+        for row in _files(snapshot, path, scope):
+            if line:
+                chunks = read.at(snapshot, row.id, line)
+            else:
+                chunks = read.of_file(snapshot, row.id, most, lambda chunk: scope.takes_chunk(chunk.id))
+            found += [Located(chunk, line) for chunk in chunks]
     return found
 
 
-def _files(snapshot: Snapshot, path: str) -> list[FileRow]:
+def _files(snapshot: Snapshot, path: str, scope: Scope) -> list[FileRow]:
     """Return the indexed files that end in the longest possible ending of `path`; it may come from elsewhere."""
     parts = [part for part in path.split("/") if part not in ("", ".", "..")]
     for start in range(min(len(parts), 12)):
-        rows = read.ending(snapshot, "/".join(parts[start:]), 4)
-        if rows:
+        ending = "/".join(parts[start:])
+        rows = read.ending(snapshot, ending, _MAX_FILES, lambda row: scope.takes_file(row.id))
+        if rows or read.ending(snapshot, ending, 1):  # what was meant is kept out: nothing else is
             return rows
     return []
 
@@ -209,10 +213,13 @@ def _scanned(snapshot: Snapshot, literal: str, scope: Scope) -> list[int]:
     sought = literal.encode("utf-8", "replace")
     found: list[int] = []
     for file, text in read.every_text(snapshot, scope.files):
-        offset = text.find(sought)
-        if offset >= 0:
-            line = text.count(b"\n", 0, offset) + 1
-            found += [row.id for row in read.at(snapshot, file, line) if scope.takes_chunk(row.id)]
+        if sought in text:
+            held = [
+                row.id
+                for row in read.of_file(snapshot, file)
+                if scope.takes_chunk(row.id) and text.find(sought, row.byte_start, row.byte_end + len(sought) - 1) >= 0
+            ]
+            found += held[:1]
         if len(found) >= _MAX_PHRASE:
             break
     return found
@@ -225,7 +232,7 @@ def uses(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Use]:
     found: dict[int, Use] = {}
     for name in plan.names:
         if name.coded or plan.kind == "symbol":
-            for use in read.uses(snapshot, name.segments[-1], _MAX_USES):
-                if scope.takes_chunk(use.chunk):
-                    found.setdefault(use.chunk, use)
+            last = name.segments[-1]
+            for use in read.uses(snapshot, last, _MAX_USES, lambda use: scope.takes_chunk(use.chunk)):
+                found.setdefault(use.chunk, use)
     return list(found.values())

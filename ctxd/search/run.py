@@ -175,11 +175,10 @@ def _stands_out(ranking: Ranking, shares: Sequence[float]) -> bool:
 
 def _neighbours(snapshot: Snapshot, request: Query, ranking: Ranking, builder: Builder, budget: int) -> Iterator[Hit]:
     """Give what the best place leads to, as stubs that say why."""
-    seed = expand.Seed(ranking.scored[0].candidate, ranking.sought, "usage" in ranking.plan.intents)
+    seed = expand.Seed(ranking.scored[0].candidate, ranking.sought, "usage" in ranking.plan.intents, request.kind)
     nodes = expand.expanded(snapshot, seed, lambda graph: edges.taken(graph, request), expand.most(budget))
     for node in nodes:
-        if not request.kind or node.scored.candidate.type == request.kind:
-            yield msgspec.structs.replace(builder.stub(node.scored), via=("graph",), why=node.why)
+        yield msgspec.structs.replace(builder.stub(node.scored), via=("graph",), why=node.why)
 
 
 def _named(ranking: Ranking) -> bool:

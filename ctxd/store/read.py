@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
+from typing import TypeVar
 
 import msgspec
 
@@ -18,6 +20,7 @@ from ctxd.store.texts import Texts
 
 # Files that repeat or exercise what others define.
 BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
+Row = TypeVar("Row")
 _CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
 
 # Of all reader threads.
@@ -79,6 +82,9 @@ class Use(msgspec.Struct, frozen=True, array_like=True):
     line: int
 
 
+# A test for rows, None = all.
+Accept = Callable[[Row], bool] | None
+
 _FILE = "f.id, f.path, f.language, f.content, f.facts, f.size_bytes, f.mtime_ns, f.ctime_ns, f.inode"
 _SYMBOL = (
     f"s.id, s.file_id, n.name, {QUALIFIED_NAME}, s.kind, s.parent, s.exported, s.line_start, s.line_end,"
@@ -111,14 +117,18 @@ def chunks(snapshot: Snapshot, ids: Collection[int]) -> dict[int, ChunkRow]:
     return {row[0]: ChunkRow(*row) for row in rows}
 
 
-def named(snapshot: Snapshot, names: Collection[str], limit: int) -> list[SymbolRow]:
-    """Return definitions whose name is one of `names`, at most `limit`: source first, by path and line."""
-    return _definitions(snapshot, f"n.name {_LISTED}", _array(names), limit)
+def named(
+    snapshot: Snapshot, names: Collection[str], limit: int, accept: Accept[SymbolRow] = None, *, owner: str = ""
+) -> list[SymbolRow]:
+    """Return definitions whose name is one of `names`, at most `limit` that `accept` takes: source first, by path and
+    line. Those with `owner` in their path or in what is around them come before all others.
+    """
+    return _definitions(snapshot, f"n.name {_LISTED}", _array(names), owner, limit, accept)
 
 
-def folded(snapshot: Snapshot, names: Collection[str], limit: int) -> list[SymbolRow]:
+def folded(snapshot: Snapshot, names: Collection[str], limit: int, accept: Accept[SymbolRow] = None) -> list[SymbolRow]:
     """Return definitions whose name is one of `names` but for case (`names` case-folded)."""
-    return _definitions(snapshot, f"n.folded {_LISTED}", _array(names), limit)
+    return _definitions(snapshot, f"n.folded {_LISTED}", _array(names), "", limit, accept)
 
 
 def covering(snapshot: Snapshot, owners: Iterable[SymbolRow]) -> dict[int, list[ChunkRow]]:
@@ -147,12 +157,12 @@ def inside(snapshot: Snapshot, file: int, line_start: int, line_end: int) -> lis
     return [_symbol(row) for row in rows]
 
 
-def of_file(snapshot: Snapshot, file: int, limit: int) -> list[ChunkRow]:
-    """Return the first `limit` chunks of a file, in order."""
+def of_file(snapshot: Snapshot, file: int, limit: int | None = None, accept: Accept[ChunkRow] = None) -> list[ChunkRow]:
+    """Return the first `limit` chunks of a file that `accept` takes, in order."""
     rows = snapshot.connection.execute(
-        f"SELECT {_CHUNK} FROM chunks c WHERE c.file_id = ? ORDER BY c.line_start, c.byte_start LIMIT ?", (file, limit)
+        f"SELECT {_CHUNK} FROM chunks c WHERE c.file_id = ? ORDER BY c.line_start, c.byte_start", (file,)
     )
-    return [ChunkRow(*row) for row in rows]
+    return _first((ChunkRow(*row) for row in rows), limit, accept)
 
 
 def at(snapshot: Snapshot, file: int, line: int) -> list[ChunkRow]:
@@ -165,16 +175,16 @@ def at(snapshot: Snapshot, file: int, line: int) -> list[ChunkRow]:
     return [ChunkRow(*row) for row in rows]
 
 
-def uses(snapshot: Snapshot, name: str, limit: int) -> list[Use]:
+def uses(snapshot: Snapshot, name: str, limit: int, accept: Accept[Use] = None) -> list[Use]:
     """Return the chunks that use `name` (calls and types before other kinds), by path and line, each once."""
     rows = snapshot.connection.execute(
         "SELECT c.id, f.path, min(r.line) FROM names n JOIN refs r ON r.name_id = n.id"
         " JOIN files f ON f.id = r.file_id"
         " JOIN chunks c ON c.file_id = r.file_id AND c.line_start <= r.line AND c.line_end >= r.line"
-        " WHERE n.name = ? GROUP BY c.id ORDER BY min(r.kind NOT IN (?, ?)), f.path, 3 LIMIT ?",
-        (name, _CALL, _TYPE, limit),
+        " WHERE n.name = ? GROUP BY c.id ORDER BY min(r.kind NOT IN (?, ?)), f.path, 3",
+        (name, _CALL, _TYPE),
     )
-    return [Use(*row) for row in rows]
+    return _first((Use(*row) for row in rows), limit, accept)
 
 
 def paths(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
@@ -183,15 +193,15 @@ def paths(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
     return list(rows)
 
 
-def ending(snapshot: Snapshot, path: str, limit: int) -> list[FileRow]:
+def ending(snapshot: Snapshot, path: str, limit: int, accept: Accept[FileRow] = None) -> list[FileRow]:
     """Return indexed files whose path is `path` or ends in `/path`, but for case, shortest path first."""
     pattern = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = snapshot.connection.execute(
         f"SELECT {_FILE} FROM files f WHERE f.skip = '' AND"
-        " (f.path LIKE ? ESCAPE '\\' OR f.path LIKE ? ESCAPE '\\') ORDER BY length(f.path), f.path LIMIT ?",
-        (pattern, "%/" + pattern, limit),
+        " (f.path LIKE ? ESCAPE '\\' OR f.path LIKE ? ESCAPE '\\') ORDER BY length(f.path), f.path",
+        (pattern, "%/" + pattern),
     )
-    return [FileRow(*row) for row in rows]
+    return _first((FileRow(*row) for row in rows), limit, accept)
 
 
 def chunks_of(snapshot: Snapshot, file_ids: Collection[int] | None, kind: str) -> list[int]:
@@ -249,13 +259,22 @@ def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable
         yield file, zlib.decompress(body)
 
 
-def _definitions(snapshot: Snapshot, where: str, value: str, limit: int) -> list[SymbolRow]:
+def _definitions(
+    snapshot: Snapshot, where: str, value: str, owner: str, limit: int, accept: Accept[SymbolRow]
+) -> list[SymbolRow]:
+    # Of one file the ids are in the order of its text, whatever came before it.
     rows = snapshot.connection.execute(
         f"SELECT {_SYMBOL} FROM names n JOIN symbols s ON s.name_id = n.id JOIN files f ON f.id = s.file_id"
-        f" WHERE {where} ORDER BY (f.facts & ?) != 0, f.path, s.line_start, s.definition_line LIMIT ?",
-        (value, BESIDE, limit),
+        f" WHERE {where} ORDER BY instr(s.parent || '/' || f.path, ?) = 0, (f.facts & ?) != 0, f.path, s.line_start,"
+        " s.definition_line, s.id LIMIT ?",
+        (value, owner, BESIDE, limit if accept is None else -1),
     )
-    return [_symbol(row) for row in rows]
+    return _first(map(_symbol, rows), limit, accept)
+
+
+def _first(rows: Iterable[Row], limit: int | None, accept: Accept[Row]) -> list[Row]:
+    """Return the first rows that `accept` takes: what a filter keeps out takes no place of what it leaves."""
+    return list(islice(rows if accept is None else filter(accept, rows), limit))
 
 
 def _symbol(row: tuple[object, ...]) -> SymbolRow:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 _LEAST = 0.3
 # One typing error in a short name destroys most triples, so close spellings count by themselves.
 _SPELLING = 0.6
-_LONGEST = 64
+LONGEST = 64
 
 
 def triples(name: str) -> frozenset[str]:
@@ -24,7 +24,7 @@ def triples(name: str) -> frozenset[str]:
 
 def plainly(name: str) -> str:
     """Return a name without what tells spellings of it apart: case, `_`, `-`, `$`, spaces."""
-    return "".join(filter(str.isalnum, name.casefold()))[:_LONGEST]
+    return "".join(filter(str.isalnum, name.casefold()))[:LONGEST]
 
 
 def nearest(name: str, candidates: Iterable[str], n: int) -> list[str]:

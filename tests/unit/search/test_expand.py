@@ -141,3 +141,18 @@ def test_paths_are_those_of_the_generation(shop: Shop) -> None:
     shop.index.take("shop/more.py")
 
     assert "hourly (calls login)" in shop.named("login")
+
+
+def test_a_function_of_c_is_named_where_it_has_a_body(tmp_path: Path) -> None:
+    """Not where its header announces it; and what calls it is named, too."""
+    files = {
+        "net.h": "int net_open(int port);\n",
+        "net.c": '#include "net.h"\n\nint net_open(int port) {\n    return port;\n}\n',
+        "main.c": '#include "net.h"\n\nint serve_all(void) {\n    return net_open(80);\n}\n',
+    }
+    shop = Shop(str(tmp_path / "c"), str(tmp_path / "c.db"), files)
+
+    assert ("net.c", "called by serve_all") in {
+        (row["file"], row.get("why")) for row in shop.query("serve_all")["results"]
+    }
+    assert "serve_all (calls net_open)" in shop.named("net_open", paths=("net.c", "main.c"))
