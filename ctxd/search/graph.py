@@ -118,7 +118,10 @@ class Graph:
         """Read the definitions of many names at once."""
         missing = {name for name in names if name not in self._named}
         self._named.update((name, []) for name in missing)
-        for one in relations.named(self.snapshot, missing) if missing else ():
+        found = relations.named(self.snapshot, missing) if missing else []
+        # The first and the last of several are shown: which those are must not depend on row ids.
+        found.sort(key=lambda one: self.sources[one.file].path)
+        for one in found:
             self._symbols[one.id] = one
             if one.kind not in _NO_NAMES:
                 self._named[one.name].append(one)

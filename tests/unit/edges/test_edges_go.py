@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from tests.indexed import Index, lay
 from tests.unit.edges.world import World, opened
 
 here = opened(
@@ -129,3 +132,23 @@ def test_a_bare_name_is_one_of_the_package_only(here: World) -> None:
         "main.go:16 build -> ? | unresolved 0 not bound here",
         "main.go:21 build -> ? | unresolved 0 local variable",
     ]
+
+
+def test_of_several_places_the_same_is_shown_whatever_the_history(tmp_path: Path) -> None:
+    """Two files define one function, each for its system: row ids do not say which comes first."""
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "open_linux.go": "package shop\n\nfunc openPort(n int) int {\n\treturn n\n}\n",
+        "open_windows.go": "package shop\n\nfunc openPort(n int) int {\n\treturn n + 1\n}\n",
+        "main.go": "package shop\n\nfunc Serve() int {\n\treturn openPort(80)\n}\n",
+    }
+    rows = []
+    for place, order in (("one", sorted(files)), ("two", sorted(files, reverse=True))):
+        lay(str(tmp_path / place), files)
+        index = Index(str(tmp_path / place), str(tmp_path / f"{place}.db"))
+        for path in order:
+            index.take(path)
+        with index.snapshot() as snapshot:
+            rows.append(World(snapshot).callees("Serve"))
+
+    assert rows[0] == rows[1] == ["main.go:4 openPort -> open_linux.go:3 openPort | same package"]
