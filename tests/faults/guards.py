@@ -169,6 +169,34 @@ GUARDS = (
         (("ctxd/worktree.py", "RETRY_S = 5.0", "RETRY_S = 5e5"),),
     ),
     Guard(
+        "schema: an index of another version is used",
+        "R27",
+        (
+            (
+                "ctxd/store/integrity.py",
+                "if version != SCHEMA_VERSION or _objects(connection) != _expected():",
+                "if _objects(connection) != _expected():",
+            ),
+        ),
+    ),
+    Guard(
+        "registry: one of a newer version is read as our own",
+        "R27",
+        (("ctxd/store/registry.py", "if version > len(migrations):", "if version < 0:"),),
+    ),
+    Guard(
+        "last look: what changed during a rebuild is not in the new index",
+        "R28",
+        (
+            (
+                "ctxd/pipeline.py",
+                "                    survey = await self._surveyor.survey(whole, path, self._paths, watch)\n"
+                "                    await self._bring_up(survey, path, in_parts=False)\n",
+                "",
+            ),
+        ),
+    ),
+    Guard(
         "lock: any number of daemons, any number of starters",
         "R20",
         (
