@@ -185,14 +185,14 @@ GUARDS = (
         (("ctxd/store/registry.py", "if version > len(migrations):", "if version < 0:"),),
     ),
     Guard(
-        "last look: what changed during a rebuild is not in the new index",
+        "beside: the new index is the current one while it is being filled",
         "R28",
         (
             (
                 "ctxd/pipeline.py",
-                "                    survey = await self._surveyor.survey(whole, path, self._paths, watch)\n"
-                "                    await self._bring_up(survey, path, in_parts=False)\n",
-                "",
+                "                await self._create(path)\n                survey",
+                "                await self._create(path)\n                await self._switch(name, self.index_path)\n"
+                "                survey",
             ),
         ),
     ),

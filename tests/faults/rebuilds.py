@@ -1,4 +1,4 @@
-"""R28: a rebuild beside an index in use: every answer whole and with the edits; a kill leaves the old index as it is."""
+"""R28: a rebuild beside an index in use: every answer whole and with the edits; a kill leaves the old one as it is."""
 
 from __future__ import annotations
 
@@ -69,8 +69,11 @@ def in_use(lab: Lab, world: World, row: Row) -> str:
 def one_answer(lab: Lab, world: World, row: Row) -> str:
     touched = world.step()[1]
     other = world.files[world.pick()]
+    before = row.unfresh
     for name in (touched[0], str(other)):
         found, expected = lab.places(row, name), world.where(name)
+        if row.unfresh != before:
+            return f"{name}: not fresh at first"
         if found != expected:
             return f"{name} in {found}, is in {expected}"
     return ""
