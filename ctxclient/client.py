@@ -226,6 +226,7 @@ def ask(request: AnyRequest, *, may_start: bool = True, take: Take | None = None
             launch.start(state_dir)
             started = True
             continue
+        _end_turn()
         try:
             with Connection(connected) as connection:
                 return converse(connection, request, take)
@@ -241,6 +242,13 @@ def ask(request: AnyRequest, *, may_start: bool = True, take: Take | None = None
 
             launch.replace(state_dir)
             replaced = True
+
+
+def _end_turn() -> None:
+    if os.name == "posix":
+        from ctxclient import turn
+
+        turn.end()
 
 
 def _still_older(welcome: Welcome | None) -> VersionRefused:

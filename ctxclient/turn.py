@@ -19,7 +19,7 @@ from ctxprotocol import endpoint
 WAIT_S = 40.0
 PAUSE_S = 0.01
 
-# Held until this process ends: by then the daemon answers, or its start has failed.
+# Held until the daemon answers or this process ends.
 _held = -1
 
 
@@ -53,3 +53,11 @@ def wait(state_dir: str, dial: Callable[[], _socket.socket]) -> _socket.socket |
             return connection
     os.close(descriptor)
     return None
+
+
+def end() -> None:
+    """Let go of the turn: a daemon answers. A client that lives for days would else keep it as long."""
+    global _held  # noqa: PLW0603  (as above)
+    if _held >= 0:
+        os.close(_held)
+        _held = -1

@@ -13,21 +13,24 @@ import os
 import pwd
 import signal
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 
 import msgspec
 
 from ctxd import heap
 from ctxd.audit import Auditor
+from ctxd.calm import until_calm
 from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
 from ctxd.following import follow
 from ctxd.handlers import HANDLERS
 from ctxd.instance import Instance, notify
+from ctxd.leftovers import collect_daily
 from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import names, resolve
 from ctxd.parse.pool import ParseSettings, Pool
 from ctxd.pipeline import Machinery
+from ctxd.remaking import remake
 from ctxd.scan.threads import ScanThreads
 from ctxd.server import Report, Server
 from ctxd.store.cache import Cache
@@ -37,6 +40,7 @@ from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
 from ctxd.visit import Services
 from ctxd.watch.opening import open_watcher
+from ctxd.worktree import Worktree
 from ctxd.worktrees import Worktrees, rules_of
 from ctxprotocol.endpoint import log_path
 from ctxprotocol.errors import CtxError, DaemonUnreachable
@@ -140,7 +144,10 @@ class _Daemon:
         notify(self._environ, "READY=1")
         log.info("listening on %s as pid %d", self._instance.socket_path, os.getpid())
         auditor = Auditor(self._worktrees, lambda: self._config.last_good().index_audit)
-        background = [loop.create_task(each) for each in (self._keep_house(), self._open_recent(), auditor.run())]
+        background = [
+            loop.create_task(each)
+            for each in (self._keep_house(), self._open_recent(), auditor.run(), collect_daily(self._worktrees))
+        ]
         try:
             await self._stopping.wait()
         finally:
@@ -164,14 +171,19 @@ class _Daemon:
             # Whoever starts the next daemon makes a new directory of that name, and its files are not ours to open.
             self._stopping.set()
             raise DaemonUnreachable("the state directory was removed or replaced, and this daemon ends", "ask again")
-        if self._config.last_good() != self._applied:
-            self._take_up(self._config.last_good())
+        self._look_at_configuration()
         return await HANDLERS[type(request)](self._services, request, report)
+
+    def _look_at_configuration(self) -> None:
+        if (config := self._config.last_good()) != self._applied:
+            self._take_up(config)
 
     def _take_up(self, config: Config) -> None:
         """Let a changed configuration count: what is listed at once, what is parsed by a rebuild in the background."""
         before, self._applied = self._applied, config
         log.info("the configuration has changed")
+        logging.getLogger().setLevel(config.daemon_log_level.upper())
+        self._worktrees.machinery.cache.bound(config.daemon_cache_bytes)
         settings = settings_of(config)
         if (settings, config.workers) != (settings_of(before), before.workers):
             old = self._worktrees.machinery
@@ -180,10 +192,15 @@ class _Daemon:
             self._errands.add(asyncio.create_task(old.pool.retire()))
         for worktree in self._worktrees.open.values():
             if settings != settings_of(before):
-                self._errands.add(asyncio.create_task(worktree.rebuild(lambda _progress: None)))
+                self._errands.add(asyncio.create_task(remake(worktree, self._wanted(worktree))))
             if rules_of(config) != rules_of(before):
                 worktree.ask()
         self._errands = {task for task in self._errands if not task.done()}
+
+    def _wanted(self, worktree: Worktree) -> Callable[[], bool]:
+        """Say as long as it is so that a worktree is open and its index to be made by what counts now."""
+        wanted = self._worktrees.machinery.maker
+        return lambda: not worktree.closed and self._worktrees.machinery.maker == wanted
 
     def _follow(self, request: Watch) -> AsyncGenerator[str, None]:
         return follow(self._services, request)
@@ -213,6 +230,7 @@ class _Daemon:
             elif self._instance.socket_lost():
                 log.warning("the socket was removed; binding it again")
                 await self._bind_again()
+            self._look_at_configuration()
             self._give_back()
             if self._idle_exit and self._idle_for() > self._config.last_good().daemon_idle_exit_s:
                 log.info("idle; ending")
@@ -241,6 +259,7 @@ class _Daemon:
         oldest_ns = time.time_ns() - RECENT_S * 1_000_000_000
         recent = [entry.root for entry in self._registry.entries() if entry.last_used_ns >= oldest_ns]
         for root in recent[: self._config.last_good().daemon_max_worktrees_open]:
+            await until_calm(self._server.asking)
             try:
                 await self._worktrees.enter(root, asked=False)
             except CtxError as error:

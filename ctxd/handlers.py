@@ -1,7 +1,8 @@
 """One coroutine per request; HANDLERS maps the request's type to it. Runs on the loop.
 
 A handler resolves the worktree, awaits its freshness barrier, and hands one function to a reader thread, which also
-renders: the only thread hop, unless the caller stands where nobody knows whether the file system answers. Errors of the tree in errors.py go to the server as they are.
+renders: the only thread hop, unless the caller stands where nobody knows whether the file system answers. Errors of
+the tree in errors.py go to the server as they are.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from ctxd.model import View
 from ctxd.narrowing import narrowed
 from ctxd.render import administration
 from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets, weights
-from ctxd.state import Outcome, RepoRow
+from ctxd.state import Counts, Outcome, Phase, RepoRow
 from ctxd.store import catalog
+from ctxd.store.driver import IndexDamaged
 from ctxd.store.snapshot import Snapshot
 from ctxd.visit import Services, Visit, visit
 from ctxd.worktree import Report
+from ctxprotocol.errors import IndexUnusable
 from ctxprotocol.messages import (
     Answer,
     Callees,
@@ -202,14 +205,23 @@ async def handle_repos(services: Services, request: Repos, _report: Report) -> A
     rows = []
     for entry in services.worktrees.machinery.registry.entries():
         state = services.condition.worktree(entry.root)
-        counts = None
+        counts: Counts | None = None
+        phase: Phase = state.phase
         if state.index_path:
             worktree = services.worktrees.open[entry.root]
-            counts = await worktree.pipeline.read(catalog.counts, request.timeout_ms / 1e3)
+            try:
+                counts = await worktree.pipeline.read(catalog.counts, request.timeout_ms / 1e3)
+            except IndexDamaged as damage:
+                # The others are listed all the same, and this one is built anew, as a question would have it.
+                phase = "damaged"
+                worktree.damaged(damage.message)
+                await worktree.mend(state.index_path)
+            except IndexUnusable:
+                phase = "failed"
         rows.append(
             RepoRow(
                 root=entry.root,
-                phase=state.phase,
+                phase=phase,
                 files=counts.files if counts is not None else -1,
                 chunks=counts.chunks if counts is not None else -1,
                 generation=state.generation if counts is not None else -1,

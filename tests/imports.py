@@ -117,7 +117,7 @@ TABLE = (
         "ctxd.search",
         (
             *("ctxd.search", "ctxd.store.read", "ctxd.store.catalog", "ctxd.store.lexicon", "ctxd.store.schema"),
-            *("ctxd.store.relations", "ctxd.store.spelling", "ctxd.store.snapshot"),
+            *("ctxd.store.relations", "ctxd.store.spelling", "ctxd.store.snapshot", "ctxd.store.vectors"),
             *("ctxd.render", "ctxprotocol", *LEAVES),
         ),
         "search reads one snapshot: it neither writes nor waits",
@@ -167,6 +167,8 @@ TABLE = (
         )
         for module in ("ctxd.worktree", "ctxd.worktrees")
     ),
+    Row("ctxd.remaking", ("ctxd.worktree", ERRORS), "when a rebuild is tried again, and nothing of how it is done"),
+    Row("ctxd.leftovers", ("ctxd.worktrees", ERRORS), "what is gone; forgetting it is the worktrees' business"),
     Row(
         "ctxd.audit",
         (
@@ -230,6 +232,7 @@ TABLE = (
     Row("ctxd.narrowing", ("ctxprotocol", *LEAVES), "names in, names out"),
     Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
     Row("ctxd.instance", ("ctxprotocol",), "the lock is taken before anything heavy is loaded"),
+    Row("ctxd.calm", (), "a load average and a wait", ("__future__", "asyncio", "collections", "os", "time")),
     Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes")),
     Row("ctxd.looks", ("ctxprotocol.errors",), "threads that wait for disks, so that nobody else has to"),
     Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),

@@ -78,16 +78,29 @@ class Job:
             failed = todo.pop(len(outcomes))
             await self._add(Parsed(failed, NO_STAT, skip="unreadable", note="reading it ended a worker"))
             return todo
+        parsing = False
+        try:
+            wanted = await self._sort_out(todo, outcomes)
+            async with self._seat.lock:
+                if self._seat.child is not child or child.ended():
+                    # It died at the hands of the seat's other job, or of the system, and our bytes with it.
+                    return [todo[index] for index in wanted]
+                parsing = True
+                return await self._parse(child, batch, todo, outcomes, wanted)
+        except BaseException:
+            if not parsing and self._seat.child is child and not child.ended():
+                # Whoever waited for us has gone: the worker need not keep the bytes. It answers nothing to this.
+                child.send(Parse(batch, ()))
+            raise
+
+    async def _sort_out(self, todo: Sequence[str], outcomes: Sequence[Outcome]) -> list[int]:
+        """Give a result for each path that needs no parsing; return the indices of the others."""
         cached = await self._cached(outcomes)
         wanted = [index for index, outcome in enumerate(outcomes) if outcome.key and outcome.key not in cached]
         skipped = set(range(len(todo))).difference(wanted)
         for index in sorted(skipped):
             await self._add(_result(todo[index], outcomes[index], cached=bool(outcomes[index].key)))
-        async with self._seat.lock:
-            if self._seat.child is not child or child.ended():
-                # It died at the hands of the seat's other job, or of the system, and our bytes with it.
-                return [todo[index] for index in wanted]
-            return await self._parse(child, batch, todo, outcomes, wanted)
+        return wanted
 
     async def _cached(self, outcomes: Sequence[Outcome]) -> frozenset[bytes]:
         keys = list(dict.fromkeys(outcome.key for outcome in outcomes if outcome.key))

@@ -72,3 +72,19 @@ def test_damage_that_a_save_meets_is_mended(indexed: Home, repo: Tree) -> None:
 
     assert done.returncode == 0, done.stderr
     assert indexed.run("symbols", "fn_150", cwd=repo.root).returncode == 0
+
+
+def test_one_damaged_index_does_not_hide_the_other_repositories(indexed: Home, repo: Tree, tmp_path: Path) -> None:
+    """`ctx repos` names it as damaged, lists the others with their counts, and has it built anew."""
+    harmed = index_of(indexed)
+    other = Tree(tmp_path / "other")
+    other.write("o.py", "def beside(): pass\n")
+    assert indexed.run("update", cwd=other.root).returncode == 0
+    overwrite(harmed)
+
+    listed = {Path(row["root"]).name: row for row in indexed.json("repos", cwd="/")["results"]}
+    answered = indexed.run("symbols", "fn_77", cwd=repo.root)
+
+    assert (listed["r"]["phase"], listed["other"]["phase"]) == ("damaged", "ready")
+    assert listed["other"]["files"] == 1
+    assert (answered.returncode, "m77.py" in answered.stdout) == (0, True)

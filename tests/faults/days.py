@@ -16,7 +16,7 @@ from tests.faults.lab import Lab, Row, Size
 from tests.link import Link
 
 DAY = {"save": 2_000, "ask": 3_000, "switch": 40, "rebuild": 20, "connect": 300}
-DAYS = {"ci": 0.03, "release": 1.0, "nightly": 20.0}
+DAYS = {"ci": 0.03, "release": 3.0, "nightly": 20.0}
 FILES = {"ci": 100, "release": 600, "nightly": 600}
 BRANCH_FILES = 60
 SAMPLES = 200

@@ -77,6 +77,16 @@ def test_a_turn_that_comes_back_without_a_daemon_is_taken(state: str) -> None:
     assert turn._held >= 0
 
 
+def test_the_turn_ends_when_a_daemon_answers(state: str) -> None:
+    """A client that lives for days must not keep the others waiting when the daemon has to be started again."""
+    assert turn.wait(state, refuse) is None
+
+    turn.end()
+    turn.end()
+
+    os.close(take(state))
+
+
 def test_asking_for_the_daemons_status_waits_for_nobody(state: str) -> None:
     """It never starts a daemon, so it has no turn to wait for."""
     held = take(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from pathlib import Path
@@ -54,6 +55,7 @@ def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch
         config = ConfigFile(str(tmp_path / "none.toml"))
         vars(house).update(_instance=instance, _server=(server := Listening()), _config=config)
         vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=Nothing(), _done=0)
+        vars(house).update(_applied=config.last_good())
         instance.listen({})[0].close()
         os.unlink(instance.socket_path)
         os.mkdir(instance.socket_path)
@@ -84,3 +86,20 @@ def test_memory_is_given_back_once_after_work(tmp_path: Path, monkeypatch: pytes
     house._give_back()
 
     assert (while_asked, len(given)) == (0, 1)
+
+
+def test_level_and_cache_size_count_when_the_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody need restart the daemon to see more in its log."""
+    root, bounds = logging.getLogger(), list[int]()
+    monkeypatch.setattr(root, "level", logging.INFO)
+    file = tmp_path / "c.toml"
+    config = ConfigFile(str(file))
+    house = daemon._Daemon.__new__(daemon._Daemon)
+    machinery = SimpleNamespace(cache=SimpleNamespace(bound=bounds.append))
+    worktrees = SimpleNamespace(machinery=machinery, open={})
+    vars(house).update(_config=config, _applied=config.last_good(), _worktrees=worktrees, _errands=set())
+
+    file.write_text('daemon.log_level = "debug"\ndaemon.cache_bytes = 5000000\n')
+    house._look_at_configuration()
+
+    assert (root.level, bounds) == (logging.DEBUG, [5_000_000])

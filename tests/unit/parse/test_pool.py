@@ -15,6 +15,8 @@ import msgspec
 import pytest
 
 from ctxd.model import ParsedFile
+from ctxd.parse.child import Child
+from ctxd.parse.pipe import Parse, Read
 from ctxd.parse.pool import Parsed, ParseSettings, Pool
 from ctxprotocol.errors import Internal
 
@@ -338,3 +340,54 @@ def test_a_retired_pool_ends_what_runs_and_then_its_workers(tmp_path: Path) -> N
         return len(await collecting), pool.stats().workers
 
     assert asyncio.run(main()) == (200, 0)
+
+
+def test_who_stops_waiting_for_the_cache_leaves_nothing_in_the_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bytes that were read are let go, and the same worker serves the next call."""
+    paths = fill(tmp_path, {f"f{n}.py": f"def fn_{n}(): 1\n" for n in range(8)})
+    pool = Pool(ParseSettings(), workers=1)
+    sent: list[object] = []
+    real = Child.send
+    monkeypatch.setattr(Child, "send", lambda self, request: (sent.append(request), real(self, request))[1])
+
+    async def main() -> list[int]:
+        asked = asyncio.Event()
+
+        async def lookup(keys: Sequence[bytes]) -> frozenset[bytes]:
+            asked.set()
+            return await asyncio.Event().wait() and frozenset()
+
+        try:
+            task = asyncio.ensure_future(collect(pool, tmp_path, paths, lookup=lookup))
+            await asked.wait()
+            task.cancel()
+            await asyncio.wait({task})
+            before = pool.stats().pids
+            assert all(parsed.blob for parsed in (await collect(pool, tmp_path, paths)).values())
+            return [pid for pid in before if pid not in pool.stats().pids]
+        finally:
+            await pool.close()
+
+    ended = asyncio.run(asyncio.wait_for(main(), 30))
+
+    reads = {each.batch for each in sent if isinstance(each, Read)}
+    assert ended == [] and reads == {each.batch for each in sent if isinstance(each, Parse)}
+
+
+def test_bulk_is_niced_and_saves_are_not(tmp_path: Path) -> None:
+    """Whoever builds or edits beside a first index has the processor."""
+    paths = fill(tmp_path, {f"f{n}.py": f"x = {n}\n" for n in range(40)})
+    pool = Pool(ParseSettings(), workers=1)
+
+    async def main() -> list[int]:
+        try:
+            await pool.start()
+            await collect(pool, tmp_path, paths)
+            return sorted(os.getpriority(os.PRIO_PROCESS, pid) for pid in pool.stats().pids)
+        finally:
+            await pool.close()
+
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert asyncio.run(main()) == [own, min(19, own + 10)]
