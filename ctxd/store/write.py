@@ -57,13 +57,7 @@ class Remove(msgspec.Struct, frozen=True):
     path: str
 
 
-class RemoveBelow(msgspec.Struct, frozen=True):
-    """A directory that is gone with all below it; "" is the root."""
-
-    directory: str
-
-
-Change: TypeAlias = Put | Touch | Skip | Remove | RemoveBelow
+Change: TypeAlias = Put | Touch | Skip | Remove
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -138,20 +132,13 @@ class _Batch:
     def steps(self, changes: Sequence[Change]) -> Generator[None]:
         """Apply the changes; yields where a slice may end."""
         for change in changes:
-            match change:
-                case RemoveBelow():
-                    yield from self._insert()
-                    yield from self._remove_below(change.directory)
-                case Put() | Touch() | Skip() | Remove():
-                    if change.path in self._coming or self._coming_bytes > _WINDOW_BYTES:
-                        yield from self._insert()
-                    self._change(change)
-                case _:
-                    assert_never(change)
+            if change.path in self._coming or self._coming_bytes > _WINDOW_BYTES:
+                yield from self._insert()
+            self._change(change)
             yield
         yield from self._insert()
 
-    def _change(self, change: Put | Touch | Skip | Remove) -> None:
+    def _change(self, change: Change) -> None:
         row = self._find(change.path)
         match change:
             case Put():
@@ -213,14 +200,6 @@ class _Batch:
         self._remove(row)
         self.files.add(skip.path)
         self._coming[skip.path] = skip
-
-    def _remove_below(self, directory: str) -> Generator[None]:
-        # `0` is the byte after `/`: all paths that begin with the directory and a slash.
-        bounds = (directory + "/", directory + "0") if directory else ("", "\U0010ffff")
-        found = self._connection.execute(f"{_SELECT} path>=? AND path<? ORDER BY path", bounds).fetchall()
-        for values in found:
-            self._remove(_row(values))
-            yield
 
     def _remove(self, row: _Row | None) -> None:
         if row is not None:

@@ -9,7 +9,7 @@ import pytest
 
 from ctxd.store import write
 from ctxd.store.driver import WriterConnection
-from ctxd.store.write import Put, Remove, RemoveBelow, Skip, Touch, apply
+from ctxd.store.write import Put, Remove, Skip, Touch, apply
 from tests.store.room import Room, put, stat
 
 A = "import os\ndef alpha\n  beta()\ndef gamma\n  alpha()\n"
@@ -129,22 +129,10 @@ def test_a_skipped_file_has_its_reason_and_no_rows(room: Room) -> None:
     assert room.apply(put("a.py", A)).files == 1
 
 
-def test_a_directory_goes_with_all_below_it_and_nothing_beside(room: Room) -> None:
-    """`lib` takes lib/... and leaves lib-extra/..., lib.py and lib0."""
-    kept = ["lib-extra/a.py", "lib.py", "lib0", "lib/é.py", "lib/x/y.py"]
-    room.apply(*(put(path, f"def f{n}\n") for n, path in enumerate(kept)))
-
-    applied = room.apply(RemoveBelow("lib"))
-
-    assert applied.files == 2
-    assert room.rows("SELECT path FROM files ORDER BY path") == [("lib-extra/a.py",), ("lib.py",), ("lib0",)]
-    assert room.apply(RemoveBelow("")).files == 3
-
-
 def test_later_changes_of_a_path_win(room: Room) -> None:
     """One batch may name a path more than once."""
     batch = [put("a.py", A), put("a.py", B), Remove("c.py"), put("b.py", A), Remove("b.py"), put("x/c.py", A)]
-    room.apply(*batch, RemoveBelow("x"))
+    room.apply(*batch, Remove("x/c.py"))
 
     assert room.rows("SELECT path FROM files") == [("a.py",)]
     assert room.rows("SELECT n.name FROM symbols s JOIN names n ON n.id=s.name_id") == [("beta",)]
@@ -178,8 +166,9 @@ def history(rng: random.Random, room: Room) -> dict[str, str]:
                 room.apply(Remove(path))
             case 1:
                 directory = rng.choice(["p", "p/q", "r"])
-                tree = {path: text for path, text in tree.items() if not path.startswith(directory + "/")}
-                room.apply(RemoveBelow(directory))
+                gone = [path for path in tree if path.startswith(directory + "/")]
+                tree = {path: text for path, text in tree.items() if path not in gone}
+                room.apply(*map(Remove, gone))
             case 2 if tree:
                 path = rng.choice(sorted(tree))
                 room.apply(Skip(path, stat(""), "binary", b"x", 1))
