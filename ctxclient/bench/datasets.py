@@ -42,8 +42,8 @@ class Question(msgspec.Struct, frozen=True):
 
     @property
     def targets(self) -> tuple[Span, ...]:
-        """All places that count."""
-        return (*self.relevant, *self.secondary)
+        """All places that count, each once."""
+        return tuple(dict.fromkeys((*self.relevant, *self.secondary)))
 
     @property
     def files(self) -> frozenset[str]:
@@ -122,6 +122,8 @@ def narrowed(
         kept = tuple(one for one in each.questions if not categories or one.category in categories)
         if kept:
             found.append(Labelled(repository, kept))
+    if not found:
+        raise SetInvalid("the set has no question left" if labelled else "the set has no repository")
     return found
 
 

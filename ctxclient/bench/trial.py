@@ -150,4 +150,5 @@ def _measured(
 def _unusable(labelled: Labelled, error: CtxError | OSError) -> Unusable:
     if isinstance(error, CtxError):
         return Unusable(labelled.repository.name, error.message, error.hint)
-    return Unusable(labelled.repository.name, f"{labelled.repository.name}: {error.strerror or error}")
+    place = f"{os.fsdecode(error.filename)}: " if error.filename else ""
+    return Unusable(labelled.repository.name, f"{labelled.repository.name}: {place}{error.strerror or error}")

@@ -71,8 +71,12 @@ def bench(**given: Any) -> int:
     from ctxclient.bench import runs, session, trial
     from ctxclient.progress import Bar
 
+    for name in ("out", "chart"):
+        _check(given[name])
     earlier = runs.load(given["compare"]) if given["compare"] else None
     labelled, locate, trees, plan = _set(given) if given["folder"] else _directory(given)
+    if given["chart"] and not any(each.questions for each in labelled):
+        raise UsageFailed("--chart draws how questions were answered, and there is no question")
     with session.Session() as asking:
         variants = [asking.features(words) for each in given["without"] if (words := _words([each]))]
         variants += [(name,) for name in asking.features()] if given["ablate"] else []
@@ -111,7 +115,10 @@ def _directory(given: dict[str, Any]) -> Work:
         raise UsageFailed(f"{directory} has no history: it is not in a git repository with a commit")
     labelled = found.questions(given["commits"])
     if given["save"]:
-        datasets.save(_place(given["save"]), [labelled])
+        try:
+            datasets.save(_place(given["save"]), [labelled])
+        except OSError as error:
+            raise UsageFailed(f"{given['save']} cannot be written: {error.strerror}") from error
     place = found.place(_cache(given) if found.bare else "")
     plan = trial.Plan(
         attach=found.bare,
@@ -126,10 +133,10 @@ def _tell(run: Run, earlier: Run | None, given: dict[str, Any]) -> None:
     """Print and write what was measured."""
     from ctxclient.bench import chart, report, runs, summary, tables
 
+    figures = summary.summary(run.repositories)
     if given["out"]:
         runs.save(given["out"], run)
-    if given["chart"]:
-        figures = summary.summary(run.repositories)
+    if given["chart"] and figures.all.budgets:
         before = summary.summary(earlier.repositories).all if earlier else None
         title = f"Relevant file in the answer of ctx query ({run.trees}, {figures.all.questions} questions)"
         with open(given["chart"], "w", encoding="utf-8") as file:
@@ -140,6 +147,14 @@ def _tell(run: Run, earlier: Run | None, given: dict[str, Any]) -> None:
         out = report.report(run, earlier, verbose=given["verbose"], failed=given["failed"])
         out = tables.colored(out) if plain.color(given["color"], os.environ) else out
     plain.deliver(out.encode("utf-8", "surrogateescape"), b"", 0)
+
+
+def _check(path: str | None) -> None:
+    """See that a file can be written before a long run is made for it. Raises UsageFailed."""
+    if path and not os.path.isdir(folder := os.path.dirname(os.path.abspath(path))):
+        raise UsageFailed(f"{path} cannot be written: {folder} is no directory")
+    if path and not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise UsageFailed(f"{path} cannot be written: permission denied")
 
 
 def _place(*words: str) -> str:

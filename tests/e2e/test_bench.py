@@ -106,6 +106,11 @@ def test_a_plain_folder_is_timed(ctx: Home, tmp_path: Path) -> None:
         (("plain", "--without", "coherense"), "did you mean coherence?"),
         (("plain", "--budget", "5x"), "--budget takes numbers of tokens"),
         (("plain", "--compare", "plain/parser.py"), "is no run of ctx bench"),
+        (("plain", "--chart", "chart.svg"), "there is no question"),
+        (("plain", "--out", "none/run.json"), "none/run.json cannot be written"),
+        (("plain", "--chart", "plain/parser.py/chart.svg"), "cannot be written"),
+        (("plain", "--save", "plain/parser.py"), "plain/parser.py cannot be written"),
+        (("--set", "empty", "--clones", "."), "the set has no repository"),
     ],
 )
 def test_mistakes_are_answered_before_anything_is_measured(
@@ -113,6 +118,7 @@ def test_mistakes_are_answered_before_anything_is_measured(
 ) -> None:
     """Usage, exit code 2."""
     Tree(tmp_path / "plain", git=False).write("parser.py", PARSER)
+    Tree(tmp_path / "empty", git=False).write("repos.json", "[]")
 
     done = ctx.run("bench", *args, cwd=tmp_path)
 

@@ -75,3 +75,5 @@ def test_a_set_is_narrowed() -> None:
     with pytest.raises(SetInvalid) as refused:
         datasets.narrowed(all, ["tow"], [], [])
     assert refused.value.hint == "it has: one, two"
+    with pytest.raises(SetInvalid, match="no question left"):
+        datasets.narrowed(all, ["two"], ["symbol"], [])

@@ -95,3 +95,10 @@ def test_files_are_those_that_answer_by_themselves() -> None:
 def test_percentiles_are_values_that_occurred(values: list[float], share: float, expected: float) -> None:
     """The smallest value that so many of the values do not exceed."""
     assert metrics.percentile(values, share) == expected
+
+
+def test_a_place_that_is_named_twice_counts_once() -> None:
+    """A list that holds all there is to find is a perfect one."""
+    asked = Question("q", "c", (Span("a.py"), Span("a.py")), (Span("a.py"), Span("b.py")))
+
+    assert metrics.ndcg(asked, [Span("a.py", 1, 2), Span("b.py", 1, 2)]) == 1.0
