@@ -12,6 +12,11 @@ from ctxd.model import Batch, FileEvent, Overflow
 # An editor's save is three to six events within a few milliseconds; a build or checkout goes on for seconds.
 QUIET_MS = 60
 DEBOUNCE_MS = 1_000
+# More paths than an editor writes at once, or a whole comparison: a checkout of 5,000 files takes seconds, and begun in
+# the middle of it the comparison is to be done twice. Who asks meanwhile does not wait for this.
+CROWD = 200
+CROWD_QUIET_MS = 250
+CROWD_DEBOUNCE_MS = 5_000
 # Past this many paths one listing of the tree is cheaper than a look at each.
 STORM = 2_000
 
@@ -69,6 +74,8 @@ class Debouncer:
         """Return the time at which the batch is to be taken, or None when there is none."""
         if not len(self):
             return None
+        if self._reconcile or len(self) > CROWD:
+            return min(self._last_ms + CROWD_QUIET_MS, self._first_ms + CROWD_DEBOUNCE_MS)
         return min(self._last_ms + QUIET_MS, self._first_ms + DEBOUNCE_MS)
 
     def take(self) -> Batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxd.model import Batch, FileEvent, Overflow
-from ctxd.watch.debounce import DEBOUNCE_MS, QUIET_MS, STORM, Debouncer
+from ctxd.watch.debounce import CROWD, CROWD_DEBOUNCE_MS, CROWD_QUIET_MS, DEBOUNCE_MS, QUIET_MS, STORM, Debouncer
 
 
 def test_nothing_is_due_without_events() -> None:
@@ -25,6 +25,18 @@ def test_a_stream_of_events_does_not_put_the_batch_off_for_ever() -> None:
     for at in range(0, 5_000, 10):
         collected.add(FileEvent("log.txt", "file"), at)
     assert collected.due_ms() == DEBOUNCE_MS
+
+
+def test_a_checkout_is_one_batch() -> None:
+    """Whatever writes many files is waited for, but not for ever."""
+    collected = Debouncer()
+    for number in range(CROWD + 1):
+        collected.add(FileEvent(f"{number}.py", "file"), 10 * number)
+    assert collected.due_ms() == 10 * CROWD + CROWD_QUIET_MS
+    collected.add(FileEvent("HEAD", "head"), 3_000)
+    assert collected.due_ms() == 3_000 + CROWD_QUIET_MS
+    collected.add(FileEvent("late.py", "file"), 4_900)
+    assert collected.due_ms() == CROWD_DEBOUNCE_MS
 
 
 def test_a_batch_holds_each_path_once_and_leaves_nothing_behind() -> None:
