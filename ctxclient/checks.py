@@ -11,15 +11,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from ctxclient import client, launch
+from ctxclient import client, degraded, launch
+from ctxclient.finding import BAD, NOTE, OK, Check
 from ctxprotocol import endpoint
 from ctxprotocol.errors import CtxError
-
-OK = "ok"
-NOTE = "note"  # worth knowing, nothing to do
-BAD = "bad"  # needs doing
 
 NEWEST_TESTED = (3, 14)
 PACKAGES = (
@@ -45,15 +41,6 @@ ENOUGH_INSTANCES = 64
 INOTIFY = "/proc/sys/fs/inotify"
 
 
-class Check(NamedTuple):
-    """What was found about one part; `remedy` says what to do where something is to be done."""
-
-    name: str
-    state: str
-    detail: str
-    remedy: str = ""
-
-
 def all_checks() -> list[Check]:
     """Return every check of this platform, in the order of what depends on what."""
     found = [python(), packages(), git()]
@@ -61,7 +48,14 @@ def all_checks() -> list[Check]:
         state_dir = endpoint.state_directory(os.environ)
     except OSError as error:
         return [*found, Check("state", BAD, str(error), "set HOME or CTX_HOME")]
-    return [*found, state(state_dir), daemon(state_dir), *watches()]
+    running = daemon(state_dir)
+    return [
+        *(*found, state(state_dir), *degraded.files(state_dir), running),
+        *degraded.last_start(state_dir, running),
+        *(degraded.running(state_dir) if running.state == OK else ()),
+        *watches(),
+        *degraded.service(state_dir),
+    ]
 
 
 def python() -> Check:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 
@@ -211,3 +212,29 @@ def test_the_daemon_outlives_its_starter_and_holds_nothing_of_it(ctx: Home, repo
         with open(f"/proc/{pid}/environ", "rb") as file:
             names = {line.split(b"=")[0].decode() for line in file.read().split(b"\0") if line}
         assert not {name for name in names if name.startswith(("GIT_", "PYTHON", "CTX_"))} - {"CTX_HOME"}
+
+
+def test_doctor_finds_nothing_to_do_beside_a_sound_daemon(ctx: Home, repo: Tree) -> None:
+    """What a real daemon says of itself and its worktrees needs no remedy; the kernel's limits may."""
+    repo.write("a.py", "def well(): pass\n")
+    ctx.run("find", "well", cwd=repo.root)
+
+    found = ctx.json("doctor", cwd=repo.root)["results"]
+
+    rows = {row["name"]: row for row in found if row["name"] != "inotify"}
+    assert {row["state"] for row in rows.values()} == {"ok"}, rows
+    assert "1 attached" in rows["worktrees"]["detail"]
+
+
+def test_doctor_says_why_no_daemon_starts(ctx: Home, repo: Tree) -> None:
+    """A registry of a newer version: the start fails, doctor repeats why, and the remedy is an upgrade."""
+    ctx.run("find", "x", cwd=repo.root)
+    ctx.run("daemon", "stop", cwd="/")
+    registry = sqlite3.connect(f"{ctx.path}/registry.db")
+    registry.execute("PRAGMA user_version = 99")
+    registry.close()
+    assert ctx.run("find", "x", cwd=repo.root).returncode == 3
+
+    told = ctx.run("doctor", cwd="/")
+
+    assert told.returncode == 1 and "FIX   start" in told.stdout and "upgrade ctx" in told.stdout

@@ -49,6 +49,7 @@ class FakeDaemon:
         endpoint.make_private(home)
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(endpoint.socket_path(home))
+        os.chmod(endpoint.socket_path(home), 0o600)
         self._listener.listen(8)
         self._thread = threading.Thread(target=self._serve, name="fake-daemon")
         self._thread.start()
