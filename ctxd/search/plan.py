@@ -24,6 +24,7 @@ MAX_CHARACTERS = 8_192
 _MAX_CONCEPTS = 32
 _MAX_NAMES = 12
 _SHORTEST_CODED = 3
+_SHORTEST_QUOTED = 3
 _MAX_PATHS = 8
 _MAX_LITERALS = 6
 _MAX_FRAMES = 20
@@ -144,9 +145,11 @@ def _paths(pieces: list[str]) -> tuple[Path, ...]:
 
 
 def _literals(text: str, quoted: list[shapes.Quoted]) -> tuple[str, ...]:
-    found = [one.text for one in quoted]
     if not text.strip():
         return ()
+    # In a message '%s' stands for something else, and an 'x' among words is no text to look for.
+    alone = not words.WORD.search(shapes.unquoted(text))
+    found = [one.text for one in quoted if alone or len(one.text) >= _SHORTEST_QUOTED]
     if not words.WORD.search(text):
         found.append(text)
     elif not found and not re.search(r"\s", text) and shapes.name(text) is None:

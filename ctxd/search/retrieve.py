@@ -154,10 +154,10 @@ def located(snapshot: Snapshot, plan: Plan, scope: Scope) -> list[Located]:
     most = _MAX_LOCATED if plan.kind == "path" else 1
     for path, line in asked:
         for row in _files(snapshot, path, scope):
-            if line:
-                chunks = read.at(snapshot, row.id, line)
-            else:
-                chunks = read.of_file(snapshot, row.id, most, lambda chunk: scope.takes_chunk(chunk.id))
+            chunks = read.at(snapshot, row.id, line) if line else []
+            # A line that is not there is one of another version: the file is what is left of the place.
+            line = line if chunks else 0
+            chunks = chunks or read.of_file(snapshot, row.id, most, lambda chunk: scope.takes_chunk(chunk.id))
             found += [Located(chunk, line) for chunk in chunks]
     return found
 

@@ -1,4 +1,4 @@
-"""Filters come before every cut: what they keep out takes no place of what they leave."""
+"""Names and paths among many, and filters: what these keep out takes no place of what they leave."""
 
 from __future__ import annotations
 
@@ -73,6 +73,14 @@ def test_a_path_that_the_filter_keeps_out_is_no_other_path(tmp_path: Path) -> No
 
     assert [row["file"] for row in room.find("src/pool.py", limit=1)["results"]] == ["src/pool.py"]
     assert "path" not in room.find("src/pool.py", paths=("lib/**",))["stats"]["strategies_used"]
+
+
+def test_a_line_that_is_not_there_means_its_file(tmp_path: Path) -> None:
+    """A trace of another version still says which file."""
+    room = Room(tmp_path, {"src/pool.py": "def take():\n    pass\n", "src/other.py": "pool = 99\n"})
+
+    assert "path" in room.find("src/pool.py:99")["results"][0]["via"]
+    assert room.first("src/pool.py:99") == "src/pool.py take"
 
 
 def test_uses_are_found_where_the_filter_says(tmp_path: Path) -> None:

@@ -146,3 +146,18 @@ def test_any_text_is_a_legal_question(text: str) -> None:
     for concept in made.concepts:
         for run in concept.alternatives:
             assert run and all(word and '"' not in word and "\0" not in word for word in run)
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        ("Error: wrong number of arguments for '%s' command", ()),
+        ("why does \"--flag\" need 'x'", ("--flag",)),
+        ("'%'", ("%",)),
+        ('"x"', ("x",)),
+        ("'--'", ("--",)),
+    ],
+)
+def test_what_stands_for_something_else_is_no_literal(text: str, literals: tuple[str, ...]) -> None:
+    """A sign or two in quotes is looked for as it stands only where nothing else was said."""
+    assert tuple(one for one in plan(text).literals if one != text) == literals
