@@ -22,9 +22,12 @@ _MOST = 3
 
 def handed_on(snapshot: Snapshot, plan: Plan, definitions: Sequence[Definition], scope: Scope) -> list[Located]:
     """Return the chunks that hand on the name that is the whole question, the shallowest file first."""
-    if plan.kind != "symbol" or any(one.exact for one in definitions):
+    if plan.kind != "symbol":
         return []
-    bound = relations.imports_of(snapshot, plan.names[0].segments[-1])
+    name = plan.names[0].segments[-1]
+    if any(one.exact or one.symbol.name == name for one in definitions):
+        return []
+    bound = [one for one in relations.imports_of(snapshot, name) if scope.takes_file(one.file)]
     files = read.files(snapshot, {one.file for one in bound})
     bound.sort(key=lambda one: (files[one.file].path.count("/"), files[one.file].path, one.line))
     texts: dict[int, list[bytes]] = {}

@@ -194,12 +194,13 @@ def paths(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
 
 
 def ending(snapshot: Snapshot, path: str, limit: int, accept: Accept[FileRow] = None) -> list[FileRow]:
-    """Return indexed files whose path is `path` or ends in `/path`, but for case, shortest path first."""
+    """Return indexed files whose path is `path` or ends in `/path`, but for case: source first, then shorter paths."""
     pattern = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     rows = snapshot.connection.execute(
         f"SELECT {_FILE} FROM files f WHERE f.skip = '' AND"
-        " (f.path LIKE ? ESCAPE '\\' OR f.path LIKE ? ESCAPE '\\') ORDER BY length(f.path), f.path",
-        (pattern, "%/" + pattern),
+        " (f.path LIKE ? ESCAPE '\\' OR f.path LIKE ? ESCAPE '\\')"
+        " ORDER BY length(f.path) > ?, (f.facts & ?) != 0, length(f.path), f.path",
+        (pattern, "%/" + pattern, len(path), BESIDE),
     )
     return _first((FileRow(*row) for row in rows), limit, accept)
 

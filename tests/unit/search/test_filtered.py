@@ -75,6 +75,24 @@ def test_a_path_that_the_filter_keeps_out_is_no_other_path(tmp_path: Path) -> No
     assert "path" not in room.find("src/pool.py", paths=("lib/**",))["stats"]["strategies_used"]
 
 
+def test_of_files_of_one_name_the_source_comes_first(tmp_path: Path) -> None:
+    """But a path that is all that was asked for comes before every other."""
+    files = {path: "A = 1\n" for path in ("tests/urls.py", "shop/conf/urls.py", "tests/shop/urls.py")}
+    room = Room(tmp_path, files)
+
+    assert [row["file"] for row in room.find("urls.py")["results"]][:2] == ["shop/conf/urls.py", "tests/urls.py"]
+    assert room.find("tests/urls.py")["results"][0]["file"] == "tests/urls.py"
+
+
+def test_what_is_defined_comes_before_where_it_is_handed_on(tmp_path: Path) -> None:
+    """models.Model is a class of models/base.py, whatever models/__init__.py does with it; Index is nothing's."""
+    handed = "from models.base import Model\nfrom outside import Index\n"
+    room = Room(tmp_path, {"models/__init__.py": handed, "models/base.py": "class Model:\n    pass\n"})
+
+    assert room.first("models.Model") == "models/base.py Model"
+    assert room.find("models.Index")["results"][0]["file"] == "models/__init__.py"
+
+
 def test_a_line_that_is_not_there_means_its_file(tmp_path: Path) -> None:
     """A trace of another version still says which file."""
     room = Room(tmp_path, {"src/pool.py": "def take():\n    pass\n", "src/other.py": "pool = 99\n"})
