@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ctxd.model import Freshness, View
-from ctxd.search import expand, run
+from ctxd.search import expand, paths, run
 from ctxprotocol.messages import Query
 from tests.indexed import Index, lay
 
@@ -141,6 +143,18 @@ def test_paths_are_those_of_the_generation(shop: Shop) -> None:
     shop.index.take("shop/more.py")
 
     assert "hourly (calls login)" in shop.named("login")
+
+
+def test_of_an_index_one_generation_is_kept(shop: Shop) -> None:
+    """The paths of 100,000 files are 50 MB: those of the generation before are let go."""
+    kept = []
+    for _ in range(2):
+        with shop.index.snapshot() as snapshot:
+            kept.append(weakref.ref(paths.of(snapshot)))
+        shop.index.take("shop/views.py")
+
+    gc.collect()
+    assert [one() is None for one in kept] == [True, False]
 
 
 def test_a_function_of_c_is_named_where_it_has_a_body(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_path_that_the_filter_keeps_out_is_no_other_path(tmp_path: Path) -> No
 
 def test_of_files_of_one_name_the_source_comes_first(tmp_path: Path) -> None:
     """But a path that is all that was asked for comes before every other."""
-    files = {path: "A = 1\n" for path in ("tests/urls.py", "shop/conf/urls.py", "tests/shop/urls.py")}
+    files = dict.fromkeys(("tests/urls.py", "shop/conf/urls.py", "tests/shop/urls.py"), "A = 1\n")
     room = Room(tmp_path, files)
 
     assert [row["file"] for row in room.find("urls.py")["results"]][:2] == ["shop/conf/urls.py", "tests/urls.py"]
