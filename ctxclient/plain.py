@@ -22,8 +22,8 @@ WORKTREE = (*REQUEST, "directory", "chosen", "root", "home", "fresh_within_ms", 
 FILTERED = (*WORKTREE, "limit", "languages", "paths", "excludes", "kind", "content")
 # The fields of each request in their order on the wire.
 FIELDS = {
-    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without", "session"),
-    "find": (*FILTERED, "text", "full", "explain", "without"),
+    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without", "session", "semantic"),
+    "find": (*FILTERED, "text", "full", "explain", "without", "semantic"),
     "symbols": (*FILTERED, "pattern"),
     "outline": (*FILTERED, "file"),
     "callers": (*FILTERED, "name"),
@@ -34,7 +34,7 @@ FIELDS = {
     "status": (*WORKTREE, "skipped"),
     "daemon_status": REQUEST,
 }
-DEFAULTS: "Fields" = {
+DEFAULTS: "Mapping[str, Value | None]" = {
     "output": "text",
     "width": 0,
     "color": False,
@@ -55,6 +55,7 @@ DEFAULTS: "Fields" = {
     "stubs": False,
     "explain": False,
     "session": "",
+    "semantic": None,
     "pattern": "",
     "depth": 1,
     "reverse": False,
@@ -67,6 +68,7 @@ COMMON = {"-C": "dir", "--dir": "dir", "--json": "json", "--color": "color", "--
 WAITS = {**COMMON, "--fresh-within": "fresh_within_ms", "--index-wait": "index_wait_ms"}
 LISTS = {**WAITS, "--limit": "limit", "--lang": "languages", "--language": "languages", "--path": "paths"}
 FILTERS = {**LISTS, "--exclude": "excludes", "--type": "kind", "--content": "content"}
+VECTORS = {"--semantic": "semantic", "--no-semantic": "semantic"}
 OPTIONS = {
     "query": {
         **FILTERS,
@@ -75,8 +77,9 @@ OPTIONS = {
         "--stubs": "stubs",
         "--explain": "explain",
         "--session": "session",
+        **VECTORS,
     },
-    "find": {**FILTERS, "--full": "full", "--explain": "explain"},
+    "find": {**FILTERS, "--full": "full", "--explain": "explain", **VECTORS},
     "symbols": FILTERS,
     "outline": {**LISTS, "--type": "kind"},
     "callers": {**LISTS, "--exclude": "excludes", "--type": "kind"},
@@ -87,7 +90,7 @@ OPTIONS = {
     "status": {**WAITS, "--skipped": "skipped"},
     "daemon_status": COMMON,
 }
-FLAGS = ("json", "full", "stubs", "explain", "skipped", "reverse")
+FLAGS = ("json", "full", "stubs", "explain", "skipped", "reverse", "semantic")
 MANY = ("languages", "paths", "excludes")
 CHOICES = {"color": ("auto", "always", "never"), "content": ("all", "code", "docs", "config")}
 # Whole numbers only, and what one unit is on the wire: lowest, highest, factor.
@@ -138,7 +141,7 @@ def _take(options: "Mapping[str, str]", word: str, rest: list[str], given: "Fiel
     if field is None:
         return False
     if field in FLAGS:
-        given[field] = True
+        given[field] = name[:5] != "--no-"
         return not attached
     if not attached:
         if not rest:

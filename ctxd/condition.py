@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 
+import msgspec
 import psutil
 
+from ctxd.embed.tier import Tier
 from ctxd.instance import Instance
 from ctxd.model import Listing
 from ctxd.server import Server
@@ -19,16 +21,18 @@ from ctxprotocol.endpoint import VERSION, log_path
 class Condition:
     """Reads the owners; owns nothing but the time of its making."""
 
-    def __init__(self, instance: Instance, server: Server, worktrees: Worktrees) -> None:
+    def __init__(self, instance: Instance, server: Server, worktrees: Worktrees, tier: Tier) -> None:
         self._instance = instance
         self._server = server
         self._worktrees = worktrees
+        self._tier = tier
         self._began = time.monotonic()
 
     def worktree(self, root: str) -> WorktreeState:
         """Return the state of one attached worktree, open or not."""
         worktree = self._worktrees.open.get(root)
-        return WorktreeState(root=root) if worktree is None else state_of(worktree)
+        state = WorktreeState(root=root) if worktree is None else state_of(worktree)
+        return msgspec.structs.replace(state, vectors=self._tier.state())
 
     def daemon(self) -> DaemonState:
         """Return the state of the daemon and of all attached worktrees."""

@@ -22,6 +22,9 @@ from ctxd.audit import Auditor
 from ctxd.calm import until_calm
 from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
+from ctxd.embed import choice
+from ctxd.embed.model import Embedder
+from ctxd.embed.tier import Tier
 from ctxd.following import follow
 from ctxd.handlers import HANDLERS
 from ctxd.instance import Instance, notify
@@ -29,7 +32,7 @@ from ctxd.leftovers import collect_daily
 from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import names, resolve
 from ctxd.parse.pool import ParseSettings, Pool
-from ctxd.pipeline import Machinery
+from ctxd.pipeline import Machinery, Pipeline
 from ctxd.remaking import remake
 from ctxd.scan.threads import ScanThreads
 from ctxd.server import Report, Server
@@ -119,6 +122,7 @@ class _Daemon:
         # What a changed configuration has set going.
         self._errands: set[asyncio.Task[None]] = set()
         self._scan = ScanThreads()
+        self._tier = Tier(self._embedder, self._indexes, writer, writer.cache, lambda: self._server.asking() > 0)
         machinery = Machinery(
             pool=Pool(settings, workers=self._applied.workers),
             writer=writer,
@@ -127,11 +131,12 @@ class _Daemon:
             cache=writer.cache,
             scan=self._scan,
             maker=maker(settings),
+            nudge=self._tier.backfill.nudge,
         )
         self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, _home())
         self._server = Server(self._handle, self._follow, self._stop, log_path(instance.state_directory))
-        condition = Condition(instance, self._server, self._worktrees)
-        self._services = Services(self._worktrees, config, condition, resolve, names())
+        condition = Condition(instance, self._server, self._worktrees, self._tier)
+        self._services = Services(self._worktrees, config, condition, resolve, names(), self._tier)
 
     async def serve(self) -> None:
         """Listen, say so, and wait for the end."""
@@ -141,12 +146,16 @@ class _Daemon:
         listener, passed = self._instance.listen(self._environ)
         self._idle_exit = self._idle_exit or passed
         await self._server.listen(listener)
+        await self._tier.use()
         notify(self._environ, "READY=1")
         log.info("listening on %s as pid %d", self._instance.socket_path, os.getpid())
         auditor = Auditor(self._worktrees, lambda: self._config.last_good().index_audit)
         background = [
             loop.create_task(each)
-            for each in (self._keep_house(), self._open_recent(), auditor.run(), collect_daily(self._worktrees))
+            for each in (
+                *(self._keep_house(), self._open_recent(), auditor.run(), collect_daily(self._worktrees)),
+                self._tier.backfill.run(),
+            )
         ]
         try:
             await self._stopping.wait()
@@ -162,6 +171,7 @@ class _Daemon:
         self._instance.unbind()
         self._worktrees.machinery.feed.end()
         await self._server.close(self._grace_s)
+        await self._tier.close()
         await self._worktrees.close()
         await self._worktrees.machinery.pool.close()
         self._scan.shutdown(wait=True, cancel_futures=True)
@@ -190,6 +200,8 @@ class _Daemon:
             pool = Pool(settings, workers=config.workers)
             self._worktrees.renew(msgspec.structs.replace(old, pool=pool, maker=maker(settings)))
             self._errands.add(asyncio.create_task(old.pool.retire()))
+        if (config.embed_enabled, config.embed_model) != (before.embed_enabled, before.embed_model):
+            self._errands.add(asyncio.create_task(self._tier.use()))
         for worktree in self._worktrees.open.values():
             if settings != settings_of(before):
                 self._errands.add(asyncio.create_task(remake(worktree, self._wanted(worktree))))
@@ -201,6 +213,12 @@ class _Daemon:
         """Say as long as it is so that a worktree is open and its index to be made by what counts now."""
         wanted = self._worktrees.machinery.maker
         return lambda: not worktree.closed and self._worktrees.machinery.maker == wanted
+
+    def _embedder(self) -> Embedder | None:
+        return choice.embedder(enabled=self._applied.embed_enabled, model=self._applied.embed_model)
+
+    def _indexes(self) -> list[Pipeline]:
+        return [worktree.pipeline for worktree in reversed(self._worktrees.open.values())]
 
     def _follow(self, request: Watch) -> AsyncGenerator[str, None]:
         return follow(self._services, request)

@@ -6,6 +6,7 @@ Paths are worktree-relative with `/`; the empty path is the root.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import msgspec
@@ -221,13 +222,31 @@ class Freshness(msgspec.Struct, frozen=True):
     pending: int = 0
 
 
+class Understood(msgspec.Struct, frozen=True):
+    """A question's vector, or why there is none."""
+
+    vector: bytes = b""
+    trouble: str = ""
+
+
+class Meaning(msgspec.Struct, frozen=True, eq=False):
+    """What search may ask for: a question's vector under one model. `weight` is what the model has earned beside words.
+
+    `ask` blocks the thread that calls it, some seconds at most; never on the event loop.
+    """
+
+    model: str
+    weight: float
+    ask: Callable[[str], Understood]
+
+
 class View(msgspec.Struct, frozen=True):
     """How one request sees one worktree. `root` is its absolute path (surrogateescape for odd bytes).
 
     `prefix` is the caller's directory relative to the root with a closing `/`, "" at the root, None outside: text
     shows paths relative to it. `started_ns` is time.perf_counter_ns() at the request's receipt, `passed_ns` after its
     barrier. `limit` and `budget` are the configured defaults. `again`: an answer from files that have changed since
-    may be refused, to be asked once more after another barrier.
+    may be refused, to be asked once more after another barrier. `meaning`: whence vectors of questions come.
     """
 
     root: str
@@ -240,6 +259,7 @@ class View(msgspec.Struct, frozen=True):
     ignored_by: str = ""
     passed_ns: int = 0
     again: bool = False
+    meaning: Meaning | None = None
 
     @property
     def search_began_ns(self) -> int:

@@ -58,6 +58,8 @@ class Machinery(msgspec.Struct, frozen=True, eq=False):
     scan: Executor
     maker: str
     feed: Feed = msgspec.field(default_factory=Feed)
+    # Told that an index is another than before: whoever adds to it looks again.
+    nudge: Callable[[], None] = lambda: None
 
 
 class Pipeline:
@@ -71,6 +73,7 @@ class Pipeline:
         self.committed = 0
         self.index_path = ""
         self.feed = machinery.feed
+        self.nudge = machinery.nudge
         self._machinery = machinery
         self._surveyor = Surveyor(root, machinery.scan, machinery.readers, rules)
         self._lock = asyncio.Lock()

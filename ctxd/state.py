@@ -93,6 +93,28 @@ class Audited(msgspec.Struct, frozen=True, kw_only=True):
     ended_s: float = 0.0
 
 
+class VectorTier(msgspec.Struct, frozen=True, kw_only=True):
+    """What the loop knows of vectors. `model` is "" without an embedder, and `trouble` says why, `hint` what helps.
+
+    `per_s` is how many texts a second it embeds, 0 where that was not measured; `embedded` how many it did.
+    """
+
+    model: str = ""
+    remote: bool = False
+    trouble: str = ""
+    hint: str = ""
+    per_s: float = 0.0
+    embedded: int = 0
+
+
+class VectorsFilled(msgspec.Struct, frozen=True):
+    """How many chunks are to have a vector, how many have one, and whether all of this generation do."""
+
+    wanted: int
+    done: int
+    complete: bool
+
+
 class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     """What the loop knows of one attached worktree.
 
@@ -126,6 +148,7 @@ class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):
     sparse: int = 0
     git_note: str = ""
     audited: Audited = Audited()
+    vectors: VectorTier = VectorTier()
 
 
 HappeningKind = Literal[

@@ -16,6 +16,7 @@ import msgspec
 from ctxd import roots
 from ctxd.condition import Condition
 from ctxd.config import ConfigFile
+from ctxd.embed.tier import Tier
 from ctxd.model import View
 from ctxd.search import run
 from ctxd.search.sent import Sessions
@@ -34,6 +35,7 @@ class Services(msgspec.Struct, frozen=True, eq=False):
     condition: Condition
     resolve: Callable[[str], tuple[str, ...]]
     languages: tuple[str, ...]
+    tier: Tier
     sessions: Sessions = msgspec.field(default_factory=Sessions)
 
 
@@ -95,6 +97,7 @@ async def visit(
             budget=config.search_budget,
             ignored=listing.ignored if listing is not None else 0,
             ignored_by=listing.ignored_by if listing is not None else "",
+            meaning=services.tier.meaning,
         )
         yield Visit(worktree, view, request.timeout_ms / 1e3, request.fresh_within_ms, services.worktrees)
     finally:

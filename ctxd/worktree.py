@@ -263,6 +263,7 @@ class Worktree:
                 self.trouble = ""
                 self.lost_reason = self.lost_reason if self._lost else ""
                 self.last_batch = time.time()
+                self.pipeline.nudge()
                 self._barrier.commit(number)
                 if batch.reconcile:
                     count = self.pipeline.committed - before

@@ -81,7 +81,12 @@ TABLE = (
         "the client is thin, blocking, and never opens the database",
         never=("asyncio", "ctxd", "tree_sitter", *DATABASES),
     ),
-    Row("ctxd.model", (), "values that every room shares depend on none", ("__future__", "typing", "msgspec")),
+    Row(
+        "ctxd.model",
+        (),
+        "values that every room shares depend on none",
+        ("__future__", "collections.abc", "typing", "msgspec"),
+    ),
     Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
@@ -182,7 +187,7 @@ TABLE = (
         "ctxd.visit",
         (
             *("ctxd.worktrees", "ctxd.worktree", "ctxd.roots", "ctxd.condition", "ctxd.config", "ctxd.search"),
-            *("ctxd.store.snapshot", "ctxd.store.driver", "ctxprotocol", *LEAVES),
+            *("ctxd.embed.tier", "ctxd.store.snapshot", "ctxd.store.driver", "ctxprotocol", *LEAVES),
         ),
         "what requests share; what they differ in is the handlers'",
         never=DATABASES,
@@ -223,7 +228,7 @@ TABLE = (
         "ctxd.condition",
         (
             *("ctxd.instance", "ctxd.server", "ctxd.worktrees", "ctxd.worktree", "ctxd.parse.pool"),
-            *("ctxprotocol", *LEAVES),
+            *("ctxd.embed.tier", "ctxprotocol", *LEAVES),
         ),
         "what the daemon says of itself: it looks, and changes nothing",
         never=DATABASES,

@@ -11,6 +11,11 @@ from ctxclient.commands import options
 from ctxprotocol.messages import Find, Query, Symbols
 
 explain = click.option("--explain", is_flag=True, help="Show every part of each score.")
+semantic = click.option(
+    "--semantic/--no-semantic",
+    default=None,
+    help="Search by meaning too, or never (default: where words find little).",
+)
 
 
 @click.command(
@@ -36,6 +41,7 @@ explain = click.option("--explain", is_flag=True, help="Show every part of each 
 @click.option("--full", is_flag=True, help="Show whole code with line numbers.")
 @click.option("--stubs", is_flag=True, help="Show one line per result, no code.")
 @explain
+@semantic
 @click.option("--session", metavar="ID", help="Leave out code that was sent to this session before.")
 def query(text: tuple[str, ...], **given: Any) -> int:
     """Compile the context for a question into a token budget.
@@ -58,6 +64,7 @@ def query(text: tuple[str, ...], **given: Any) -> int:
 @options.filters
 @click.option("--full", is_flag=True, help="Show the code with line numbers.")
 @explain
+@semantic
 def find(text: tuple[str, ...], **given: Any) -> int:
     """Find ranked places for a text, with one line about each.
 

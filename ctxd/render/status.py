@@ -10,13 +10,17 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from ctxd.model import Freshness
-from ctxd.render import escape, json, nothing, text, titles
+from ctxd.render import escape, json, nothing, text, titles, vectors
 from ctxd.render.style import Style, count, size
-from ctxd.state import Audited, Counts, FileRow, LanguageCount, ReasonCount, WorktreeState
+from ctxd.render.vectors import Vectors
+from ctxd.state import Audited, Counts, FileRow, LanguageCount, ReasonCount, VectorsFilled, WorktreeState
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of `ctx status` before it is rendered. `listed` are the skipped files, None when not asked for."""
+    """The answer of `ctx status` before it is rendered. `listed` are the skipped files, None when not asked for.
+
+    `filled`: how many chunks have a vector, None where there is no model.
+    """
 
     state: WorktreeState
     counts: Counts
@@ -24,6 +28,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     generation: int
     index_bytes: int = 0
     listed: tuple[FileRow, ...] | None = None
+    filled: VectorsFilled | None = None
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +77,7 @@ class StatusReply(msgspec.Struct, frozen=True, kw_only=True):
     ignored_by: str
     watching: Watch
     audit: Audited
+    vectors: Vectors
     rebuilds: int
     last_error: str | None
     notes: list[str]
@@ -124,6 +130,7 @@ def status_json(status: Status) -> str:
             ignored_by=state.ignored_by,
             watching=watch(state),
             audit=state.audited,
+            vectors=vectors.reply(state.vectors, status.filled),
             rebuilds=state.rebuilds,
             last_error=state.last_error or None,
             notes=notes(status),
@@ -150,6 +157,7 @@ def notes(status: Status) -> list[str]:
         f"not checked out (sparse checkout): {state.sparse:,}" if state.sparse else "",
         f"{escape.line(state.git_note)}: ignore rules were applied without git" if state.git_note else "",
         watching(state),
+        vectors.line(state.vectors, status.filled),
         f"audit: {count(state.audited.found, 'file')} differed from what events said" if state.audited.found else "",
         f"must be checked by content: {escape.line(state.lost)}" if state.lost else "",
         f"index rebuilt after damage: {state.rebuilds}" if state.rebuilds else "",

@@ -6,7 +6,7 @@ it their words. Any other chunk stands for the definition it belongs to, with it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 
 import msgspec
 
@@ -26,6 +26,19 @@ class Retrieved(msgspec.Struct, frozen=True):
     located: tuple[Located, ...] = ()
     verbatim: tuple[Verbatim, ...] = ()
     uses: tuple[Use, ...] = ()
+    semantic: Mapping[int, float] = {}
+
+    def strategies(self) -> tuple[str, ...]:
+        """Return the retrievers that found anything."""
+        found: tuple[tuple[str, Sized], ...] = (
+            ("symbol", self.definitions),
+            ("lexical", self.lexical.base),
+            ("path", self.located),
+            ("literal", self.verbatim),
+            ("references", self.uses),
+            ("vector", self.semantic),
+        )
+        return tuple(name for name, rows in found if rows)
 
     def via(self, one: Candidate) -> tuple[str, ...]:
         """Return the retrievers that found a candidate."""
@@ -36,6 +49,7 @@ class Retrieved(msgspec.Struct, frozen=True):
             ("path", any(row.chunk.id in ids for row in self.located)),
             ("literal", any(row.chunk in ids for row in self.verbatim)),
             ("references", any(row.chunk in ids for row in self.uses)),
+            ("vector", not ids.isdisjoint(self.semantic)),
         )
         return tuple(name for name, yes in checks if yes)
 
@@ -72,7 +86,7 @@ def assemble(snapshot: Snapshot, found: Retrieved, order: Mapping[int, int], kin
     `order`: symbol id -> its place among the definitions of its name. `kind`: only definitions of that kind.
     """
     rows = dict(found.lexical.chunks)
-    ids = {one.chunk for one in found.verbatim} | {one.chunk for one in found.uses}
+    ids = {one.chunk for one in found.verbatim} | {one.chunk for one in found.uses} | found.semantic.keys()
     rows.update(read.chunks(snapshot, ids - rows.keys()))
     rows.update((one.chunk.id, one.chunk) for one in found.located)
     files = dict(found.lexical.files)

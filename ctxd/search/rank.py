@@ -104,11 +104,12 @@ class _Evidence:
     def __init__(self, found: Retrieved) -> None:
         self._verbatim = {one.chunk: one for one in found.verbatim}
         self._uses = {one.chunk: place for place, one in enumerate(found.uses)}
-        self._any = bool(self._verbatim or self._uses)
+        self._semantic = found.semantic
+        self._any = bool(self._verbatim or self._uses or self._semantic)
         self._located = {one.chunk.id: (place, one.line) for place, one in reversed(list(enumerate(found.located)))}
 
     def features(self, candidate: Candidate) -> Iterable[tuple[str, float]]:
-        """Literal texts, runs of words, uses."""
+        """Literal texts, runs of words, uses, nearness."""
         if not self._any:
             return
         held = [self._verbatim[chunk.id] for chunk in candidate.chunks if chunk.id in self._verbatim]
@@ -120,6 +121,8 @@ class _Evidence:
         places = [self._uses[chunk.id] for chunk in candidate.chunks if chunk.id in self._uses]
         if places:
             yield "uses", weights.USE * fuse.reciprocal(min(places))
+        if self._semantic:
+            yield "semantic", max([self._semantic.get(chunk.id, 0.0) for chunk in candidate.chunks], default=0.0)
 
     def located(self, candidate: Candidate) -> int | None:
         """Return the place of a candidate among the paths asked for."""

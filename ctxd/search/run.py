@@ -14,7 +14,7 @@ from ctxd import tokens
 from ctxd.model import Found, Freshness, Hit, Stats, View
 from ctxd.render import json, text
 from ctxd.render.style import style
-from ctxd.search import absence, edges, expand, naming, pack, rank, retrieve, weights
+from ctxd.search import absence, edges, expand, naming, pack, rank, retrieve, semantic, weights
 from ctxd.search.announced import announced
 from ctxd.search.candidates import Retrieved, assemble
 from ctxd.search.features import Subject
@@ -57,11 +57,12 @@ class Ranking(msgspec.Struct, frozen=True):
     files_indexed: int
     found: Retrieved
     hint: str
+    warnings: tuple[str, ...] = ()
 
 
 def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
     """Answer with ranked places. Raises TooLong, UsageFailed."""
-    ranking = search(snapshot, request.text, scope(snapshot, request), weights.named(request.without))
+    ranking = _ranking(snapshot, request, view)
     if not ranking.scored:
         return _absent(snapshot, request, view)
     limit = min(request.limit or view.limit, MAX_LIMIT)
@@ -77,7 +78,7 @@ def query(snapshot: Snapshot, request: Query, view: View, session: Session | Non
 
     Raises TooLong, UsageFailed.
     """
-    ranking = search(snapshot, request.text, scope(snapshot, request), weights.named(request.without))
+    ranking = _ranking(snapshot, request, view)
     if not ranking.scored:
         return _absent(snapshot, request, view)
     reply = _Reply(snapshot, request, view, ranking)
@@ -117,7 +118,15 @@ def _row(builder: Builder, session: Session | None, one: Scored, share: float, w
     return pack.Row(builder.stub(one), share, one.candidate.tokens, lambda: news(body(one)), outline)
 
 
-def search(snapshot: Snapshot, question: str, within: Scope, without: Without = NONE) -> Ranking:
+def _ranking(snapshot: Snapshot, request: Find | Query, view: View) -> Ranking:
+    without = weights.named(request.without)
+    wished = semantic.wish(view.meaning, request.semantic, without)
+    return search(snapshot, request.text, scope(snapshot, request), without, wished)
+
+
+def search(
+    snapshot: Snapshot, question: str, within: Scope, without: Without = NONE, wished: semantic.Wish = semantic.NO_WISH
+) -> Ranking:
     """Return all places for a question, best first; the parts of a score `without` do not count. Raises TooLong."""
     asked = plan(question)
     files_indexed, chunk_count = read.counts(snapshot)
@@ -125,8 +134,9 @@ def search(snapshot: Snapshot, question: str, within: Scope, without: Without = 
     asked = naming.mended(snapshot, book, asked)
     subject = Subject(asked, book, chunk_count)
     definitions = naming.definitions(snapshot, book, asked, within)
+    by_words = retrieve.lexical(snapshot, book, asked, within, chunk_count)
     found = Retrieved(
-        lexical=shortlist(snapshot, retrieve.lexical(snapshot, book, asked, within, chunk_count), subject, without),
+        lexical=shortlist(snapshot, by_words, subject, without),
         definitions=tuple(definitions),
         located=(*retrieve.located(snapshot, asked, within), *handed_on(snapshot, asked, definitions, within)),
         verbatim=tuple(retrieve.verbatim(snapshot, asked, within)),
@@ -135,21 +145,19 @@ def search(snapshot: Snapshot, question: str, within: Scope, without: Without = 
     files = read.files(snapshot, {one.symbol.file for one in definitions})
     order = rank.definition_order(definitions, files, announced(snapshot, definitions, files))
     scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
-    strategies = (
-        ("symbol", found.definitions),
-        ("lexical", found.lexical.base),
-        ("path", found.located),
-        ("literal", found.verbatim),
-        ("references", found.uses),
-    )
+    spoken = semantic.spoken(snapshot, asked, wished, scored, by_words.coverage, within)
+    if spoken.shares:
+        found = msgspec.structs.replace(found, semantic=spoken.shares)
+        scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
     return Ranking(
         plan=asked,
         scored=tuple(scored),
         sought=Sought(subject.stems, _literals(asked)),
-        strategies=tuple(name for name, rows in strategies if rows),
+        strategies=found.strategies(),
         files_indexed=files_indexed,
         found=found,
         hint=naming.hint(asked, definitions),
+        warnings=(spoken.warning,) if spoken.warning else (),
     )
 
 
@@ -217,7 +225,7 @@ class _Reply:
 
     def measure(self, hits: Sequence[Hit], omitted: int) -> int:
         """Return how many tokens an answer with these hits has at most."""
-        return tokens.count(self._render(hits, omitted, _ANY_SIZE, _ANY_MS))
+        return tokens.count(self._render(self._found(hits, omitted, _ANY_SIZE, _ANY_MS)))
 
     def answer(self, hits: Sequence[Hit], omitted: int) -> Answer:
         """Return the answer; it says its own size."""
@@ -225,13 +233,13 @@ class _Reply:
             raise Overtaken("a file changed while it was being answered")
         spent_ms, size = _spent_ms(self._view), _ANY_SIZE
         for _ in range(2):  # the second time it counts its own digits
-            size = tokens.count(self._render(hits, omitted, size, spent_ms))
-        hint = "" if self._request.output == "json" else self._ranking.hint
-        return Answer(out=self._render(hits, omitted, size, spent_ms), notes=text.hint(hint))
+            size = tokens.count(self._render(self._found(hits, omitted, size, spent_ms)))
+        found = self._found(hits, omitted, size, spent_ms)
+        return Answer(out=self._render(found), notes="" if self._request.output == "json" else text.notes(found))
 
-    def _render(self, hits: Sequence[Hit], omitted: int, size: int, spent_ms: float) -> str:
+    def _found(self, hits: Sequence[Hit], omitted: int, size: int, spent_ms: float) -> Found:
         view, ranking = self._view, self._ranking
-        found = Found(
+        return Found(
             query=self._query,
             root=view.root,
             hits=tuple(hits),
@@ -246,11 +254,14 @@ class _Reply:
             ),
             freshness=_freshness(view.freshness, hits),
             generation=self._generation,
+            warnings=ranking.warnings,
             hint=ranking.hint,
         )
+
+    def _render(self, found: Found) -> str:
         if self._request.output == "json":
             return json.found(found, explain=self._request.explain)
-        return text.found(found, style(self._request, view))
+        return text.found(found, style(self._request, self._view))
 
 
 def _echo(text: str, budget: int) -> str:

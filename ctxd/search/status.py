@@ -11,7 +11,7 @@ from ctxd.model import View
 from ctxd.render.status import Status, status_json, status_text
 from ctxd.render.style import style
 from ctxd.state import FileRow, WorktreeState
-from ctxd.store import catalog
+from ctxd.store import catalog, vectors
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer
 from ctxprotocol.messages import Status as StatusRequest
@@ -28,6 +28,7 @@ def status(snapshot: Snapshot, request: StatusRequest, view: View, state: Worktr
         generation=snapshot.generation,
         index_bytes=size_on_disk(state.index_path),
         listed=(*catalog.skipped(snapshot), *_left_out(state)) if request.skipped else None,
+        filled=vectors.progress(snapshot, state.vectors.model) if state.vectors.model else None,
     )
     if request.output == "json":
         return Answer(out=status_json(known))

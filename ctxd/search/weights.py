@@ -37,6 +37,9 @@ PHRASE = 0.25  # for each word of a run of the question's words, found in a row
 PHRASE_MOST = 3.0
 LITERAL = 4.0  # holds a quoted text as it stands
 USE = 3.0  # uses the name that the question asks the uses of
+SEMANTIC = 1.5  # the nearest chunk to the question's vector, where vectors are asked for
+SEMANTIC_MOST = 3.0  # the same where no word of the question is found, falling to nothing
+SEMANTIC_UNTIL = 0.7  # where the best place by words has this share of the question
 KIND = 0.05  # a class says more than a variable, an exported name more than a private one
 
 # Factors, multiplied in: below what they repeat, unless the question asks for them.
@@ -88,7 +91,7 @@ KINDS: tuple[SymbolKind, ...] = (
 # Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
 FEATURES = (
     *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence"),
-    *("literal", "phrase", "uses", "definition", "exact symbol", "near symbol", "located", "saturation"),
+    *("literal", "phrase", "uses", "semantic", "definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
     *("untested", "types", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
 )

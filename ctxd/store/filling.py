@@ -17,21 +17,14 @@ from ctxd.store.cache import Cache
 from ctxd.store.driver import WriterConnection
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
-from ctxd.store.vectors import signs
+from ctxd.store.vectors import WANTED, signs
 
-# Chunks that say something: imports repeat what they import, and configuration is found by its keys.
-_WANTED = "c.kind != 'imports' AND f.content != 'config'"
 _WITHOUT = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.id)"
+# Of so few files the order does not matter.
+_FEW = 32
 _LAST = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED
 # Rows between two chances to end the writer's slice: about a millisecond.
 _ROWS = 50
-
-
-class Progress(msgspec.Struct, frozen=True):
-    """How many chunks are to have a vector, and how many have one."""
-
-    wanted: int
-    done: int
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -57,25 +50,25 @@ class Filled(msgspec.Struct, frozen=True):
     vector: bytes = b""
 
 
-def progress(snapshot: Snapshot, model: str) -> Progress:
-    """Count the chunks that are to have a vector of this model, and those that have."""
-    connection = snapshot.connection
-    wanted = connection.execute(f"SELECT count(*) FROM chunks c JOIN files f ON f.id = c.file_id WHERE {_WANTED}").get
-    own = connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get == model
-    return Progress(wanted, connection.execute("SELECT count(*) FROM vector_bits").get if own else 0)
-
-
 def lacking(snapshot: Snapshot) -> list[int]:
     """Return the files with chunks that lack a vector: code first, what is used most before the rest."""
     rows = snapshot.connection.execute(
-        "WITH uses AS (SELECT name_id, count(*) AS n FROM refs GROUP BY name_id),"
-        " worth AS (SELECT s.file_id, sum(u.n) AS n FROM symbols s JOIN uses u ON u.name_id = s.name_id GROUP BY 1)"
-        " SELECT f.id FROM files f LEFT JOIN worth w ON w.file_id = f.id WHERE EXISTS"
-        f" (SELECT 1 FROM chunks c WHERE c.file_id = f.id AND {_WANTED} AND {_WITHOUT})"
-        " ORDER BY (f.facts & ?) != 0, f.content != 'code', w.n DESC, f.path",
+        "SELECT f.id, (f.facts & ?) != 0, f.content != 'code', f.path FROM files f WHERE EXISTS"
+        f" (SELECT 1 FROM chunks c WHERE c.file_id = f.id AND {WANTED} AND {_WITHOUT})",
         (_LAST,),
     )
-    return [row[0] for row in rows]
+    found = cast(list[tuple[int, int, int, str]], rows.fetchall())
+    worth = _worth(snapshot) if len(found) > _FEW else {}
+    return [file for file, *_ in sorted(found, key=lambda row: (row[1], row[2], -worth.get(row[0], 0), row[3]))]
+
+
+def _worth(snapshot: Snapshot) -> dict[int, int]:
+    """Return for each file how often what it defines is named. Takes a while: of every reference."""
+    rows = snapshot.connection.execute(
+        "WITH uses AS (SELECT name_id, count(*) AS n FROM refs GROUP BY name_id)"
+        " SELECT s.file_id, sum(u.n) FROM symbols s JOIN uses u ON u.name_id = s.name_id GROUP BY 1"
+    )
+    return dict(rows)
 
 
 def passages(snapshot: Snapshot, file: int, longest: int) -> list[Passage]:
@@ -84,7 +77,7 @@ def passages(snapshot: Snapshot, file: int, longest: int) -> list[Passage]:
         "SELECT c.id, f.path, f.digest, c.byte_start, c.kind, coalesce(n.name, ''), coalesce(s.parent, ''),"
         " coalesce(s.signature, ''), coalesce(s.doc, ''), c.byte_end FROM chunks c JOIN files f ON f.id = c.file_id"
         " LEFT JOIN symbols s ON s.id = c.symbol_id LEFT JOIN names n ON n.id = s.name_id"
-        f" WHERE c.file_id = ? AND {_WANTED} AND {_WITHOUT} ORDER BY c.byte_start",
+        f" WHERE c.file_id = ? AND {WANTED} AND {_WITHOUT} ORDER BY c.byte_start",
         (file,),
     )
     found = cast(list[tuple[int, str, bytes, int, str, str, str, str, str, int]], rows.fetchall())

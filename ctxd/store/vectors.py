@@ -18,8 +18,11 @@ from operator import mul
 import apsw
 import msgspec
 
+from ctxd.state import VectorsFilled
 from ctxd.store.snapshot import Snapshot
 
+# The chunks `c` of files `f` that say something: imports repeat what they import, configuration is found by its keys.
+WANTED = "c.kind != 'imports' AND f.content != 'config'"
 # Chunks that the coarse pass leaves; among them are 99 of 100 of the 30 that are nearest.
 _COARSE = 400
 # Cosines that agree to so many digits are equal.
@@ -49,6 +52,15 @@ def any_of(snapshot: Snapshot, model: str) -> bool:
     """Say whether there are vectors of this model at all."""
     found = snapshot.connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get == model
     return found and snapshot.connection.execute("SELECT 1 FROM vectors LIMIT 1").get is not None
+
+
+def progress(snapshot: Snapshot, model: str) -> VectorsFilled:
+    """Count the chunks that are to have a vector of this model, and those that have."""
+    connection = snapshot.connection
+    wanted = connection.execute(f"SELECT count(*) FROM chunks c JOIN files f ON f.id = c.file_id WHERE {WANTED}").get
+    own = connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get == model
+    done = connection.execute("SELECT count(*) FROM vector_bits").get if own else 0
+    return VectorsFilled(wanted, done, ready(snapshot, model))
 
 
 def nearest(snapshot: Snapshot, question: bytes, limit: int, *, within: Sequence[int] | None = None) -> list[Near]:

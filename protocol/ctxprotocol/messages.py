@@ -73,6 +73,7 @@ class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"
 
     `without` names parts of a score that do not count, as `explain` prints them: for measuring what each is worth.
     `session` names who asks: what it was sent before, and what has not changed since, is not sent again.
+    `semantic`: vectors must speak, or must not; None leaves it to how much words found.
     """
 
     text: str
@@ -82,15 +83,17 @@ class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"
     explain: bool = False
     without: tuple[str, ...] = ()
     session: str = ""
+    semantic: bool | None = None
 
 
 class Find(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="find"):
-    """`ctx find`: ranked places for `text`, with their code when `full`. `without` as in Query."""
+    """`ctx find`: ranked places for `text`, with their code when `full`. `without` and `semantic` as in Query."""
 
     text: str
     full: bool = False
     explain: bool = False
     without: tuple[str, ...] = ()
+    semantic: bool | None = None
 
 
 class Symbols(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="symbols"):

@@ -53,6 +53,8 @@ class Config(msgspec.Struct, frozen=True):
     index_max_files: int = 200_000
     index_follow_symlinks: bool = False
     index_audit: bool = True
+    embed_enabled: bool = True
+    embed_model: str = ""
     daemon_idle_exit_s: int = 10_800
     daemon_workers: int = 0
     daemon_max_worktrees_open: int = 16
@@ -113,6 +115,8 @@ KEYS: dict[str, Key] = {
     "index.max_files": Key(int, 1, 10_000_000),
     "index.follow_symlinks": Key(bool),
     "index.audit": Key(bool),
+    "embed.enabled": Key(bool),
+    "embed.model": Key(str),
     "daemon.idle_exit_s": Key(int, 1, 31_536_000),
     "daemon.workers": Key(int, 0, 256),
     "daemon.max_worktrees_open": Key(int, 1, 1_000),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from ctxd.store import vectors
-from ctxd.store.filling import Filled, Passage, begin, finish, keep, lacking, passages, progress
+from ctxd.store import filling, vectors
+from ctxd.store.filling import Filled, Passage, begin, finish, keep, lacking, passages
 from ctxd.store.write import Remove
 from tests.store.room import Room, put
 
@@ -62,13 +62,14 @@ def test_every_chunk_lacks_a_vector_until_it_has_one(room: Room) -> None:
     ]
     assert fill(room, filled(found[:1])) == 1
     assert [one.name for one in left(room)] == ["close"]
-    assert room.read(lambda s: progress(s, MODEL)).done == 1
-    assert room.read(lambda s: progress(s, MODEL)).wanted == 2
-    assert room.read(lambda s: progress(s, "another")).done == 0
+    assert room.read(lambda s: vectors.progress(s, MODEL)).done == 1
+    assert room.read(lambda s: vectors.progress(s, MODEL)).wanted == 2
+    assert room.read(lambda s: vectors.progress(s, "another")).done == 0
 
 
-def test_what_is_used_most_comes_first_and_tests_last(room: Room) -> None:
+def test_what_is_used_most_comes_first_and_tests_last(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who asks while vectors are still being made finds those of the code that others use."""
+    monkeypatch.setattr(filling, "_FEW", 0)
     room.apply(
         put("a.py", "def rare\n"),
         put("b.py", "def often\n"),

@@ -125,9 +125,9 @@ ctx: got unexpected extra argument (b)
   more: ctx symbols --help
 exit 2
 
-$ ctx find x --semantic
-ctx: no such option: --semantic
-  a text that begins with - goes after --: ctx find -- --semantic
+$ ctx find x --maxmemory
+ctx: no such option: --maxmemory
+  a text that begins with - goes after --: ctx find -- --maxmemory
   usage: ctx find [OPTIONS] TEXT
   more: ctx find --help
 exit 2

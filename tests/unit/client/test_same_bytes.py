@@ -50,7 +50,7 @@ def values_of(option: click.Option) -> list[str]:
 
 
 def spellings(option: click.Option, value: str) -> Iterator[list[str]]:
-    for flag in option.opts:
+    for flag in (*option.opts, *option.secondary_opts):
         if option.is_flag:
             yield [flag]
             continue

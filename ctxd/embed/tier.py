@@ -1,0 +1,116 @@
+"""The vector tier: which embedder there is, filling what lacks vectors, and a question's vector when search wants one.
+
+Owned by the composition root; runs on the loop, but for what search asks, which a reader thread calls and waits in.
+Keyword search never depends on it: what fails here is said in status and leaves answers as they are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+
+from ctxd.embed.backfill import Backfill, Index
+from ctxd.embed.model import Embedder, EmbedFailed, Vector
+from ctxd.model import Meaning, Understood
+from ctxd.state import VectorTier
+from ctxd.store.cache import Cache
+from ctxd.store.writer import Writer
+
+log = logging.getLogger("ctxd.embed")
+
+# Questions repeat: find, then query, then find with a filter.
+_REMEMBERED = 256
+# A cold start takes a second, on a busy machine several; whoever waits longer is answered by words alone, and told.
+ASK_S = 10.0
+
+
+class Tier:
+    """See the module. `make` gives the embedder of the moment; it raises EmbedFailed where there is none."""
+
+    def __init__(
+        self,
+        make: Callable[[], Embedder | None],
+        indexes: Callable[[], Sequence[Index]],
+        writer: Writer,
+        cache: Cache,
+        busy: Callable[[], bool],
+    ) -> None:
+        self.backfill = Backfill(indexes, writer, cache, busy)
+        self._make = make
+        self._embedder: Embedder | None = None
+        self._missing: EmbedFailed | None = None
+        self._meaning: Meaning | None = None
+        self._asked: OrderedDict[str, Vector] = OrderedDict()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def use(self) -> None:
+        """Take the embedder that the configuration asks for; the one before ends."""
+        self._loop = asyncio.get_running_loop()
+        before, self._embedder, self._missing, self._meaning = self._embedder, None, None, None
+        self.backfill.embedder = None
+        if before is not None:
+            await before.close()
+        try:
+            self._embedder = self._make()
+        except EmbedFailed as missing:
+            self._missing = missing
+        self.backfill.embedder = self._embedder
+        self.backfill.trouble = None
+        self._asked.clear()
+        if self._embedder is not None:
+            model = self._embedder.model
+            self._meaning = Meaning(model.name, model.weight, self._ask)
+            self.backfill.nudge()
+
+    @property
+    def meaning(self) -> Meaning | None:
+        """What search is given, None without an embedder."""
+        return self._meaning
+
+    def state(self) -> VectorTier:
+        """Return what there is to say of it."""
+        if self._embedder is None and self._missing is None:
+            return VectorTier(trouble="switched off", hint="ctx config set embed.enabled true")
+        trouble = self._missing or self.backfill.trouble
+        model = self._embedder.model if self._embedder is not None else None
+        return VectorTier(
+            model=model.name if model is not None else "",
+            remote=model is not None and model.remote,
+            trouble=trouble.message if trouble is not None else "",
+            hint=trouble.hint if trouble is not None else "",
+            per_s=self.backfill.rate.per_s,
+            embedded=self.backfill.embedded,
+        )
+
+    async def close(self) -> None:
+        """End the embedder."""
+        self.backfill.embedder = None
+        if self._embedder is not None:
+            await self._embedder.close()
+
+    def _ask(self, text: str) -> Understood:
+        assert self._loop is not None
+        future = asyncio.run_coroutine_threadsafe(self._question(text), self._loop)
+        try:
+            return Understood(future.result(ASK_S))
+        except TimeoutError:
+            future.cancel()
+            return Understood(trouble=f"the question had no vector within {ASK_S:g} s")
+        except EmbedFailed as failed:
+            return Understood(trouble=failed.message)
+
+    async def _question(self, text: str) -> Vector:
+        embedder, known = self._embedder, self._asked.get(text)
+        if known is not None:
+            self._asked.move_to_end(text)
+            return known
+        if embedder is None:
+            raise EmbedFailed("no embedder any more")
+        (vector,) = await embedder.embed([text], query=True)
+        if embedder is self._embedder:
+            self._asked[text] = vector
+            if len(self._asked) > _REMEMBERED:
+                self._asked.popitem(last=False)
+        return vector

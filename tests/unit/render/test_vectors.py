@@ -1,0 +1,44 @@
+"""How far vectors are, in words and as JSON."""
+
+from __future__ import annotations
+
+import pytest
+
+from ctxd.render.vectors import line, reply
+from ctxd.state import VectorsFilled, VectorTier
+
+MODEL = VectorTier(model="minilm")
+FAST = VectorTier(model="minilm", per_s=50.0)
+PART = VectorsFilled(10_000, 2_500, False)
+
+
+@pytest.mark.parametrize(
+    ("tier", "filled", "said"),
+    [
+        (VectorTier(), None, ""),
+        (
+            VectorTier(trouble="no model is installed", hint="install one"),
+            None,
+            "vectors: off (no model is installed); install one",
+        ),
+        (MODEL, VectorsFilled(10_000, 10_000, True), "vectors: ready (10,000 chunks, minilm)"),
+        (MODEL, PART, "vectors: partial, 2,500 of 10,000 chunks (25 %)"),
+        (FAST, PART, "vectors: partial, 2,500 of 10,000 chunks (25 %), 50 a second, 2 min left"),
+        (
+            VectorTier(model="minilm", per_s=50.0, trouble="no room", hint="make some"),
+            PART,
+            "vectors: partial, 2,500 of 10,000 chunks (25 %); stopped: no room; make some",
+        ),
+        (MODEL, VectorsFilled(0, 0, False), "vectors: partial, 0 of 0 chunks (0 %)"),
+    ],
+)
+def test_a_line_says_how_far_vectors_are(tier: VectorTier, filled: VectorsFilled | None, said: str) -> None:
+    """State, progress, rate, time left, and what is in the way."""
+    assert line(tier, filled) == said
+
+
+def test_the_same_as_a_value() -> None:
+    """A program reads numbers, null where nothing was measured."""
+    assert reply(FAST, PART).left_s == 150.0
+    assert (reply(MODEL, PART).state, reply(MODEL, PART).per_s) == ("partial", None)
+    assert reply(VectorTier(trouble="x"), None).state == "off"
