@@ -34,7 +34,7 @@ _HOPELESS = 2
 _LINES_SHARE = 0.5
 # Best lines are sent until this part of the budget is spent; only whole bodies may use the rest.
 _SPEND = 0.8
-# The sum of the parts is the whole but for a few tokens: where less is left the whole is measured.
+# The sum of the parts is the whole but for a few tokens: within those the whole is measured.
 _DOUBT = 16
 # The first place gets so much more than another when not all fit.
 _FIRST = 2.0
@@ -124,7 +124,7 @@ class _Choice:
                 return
             if row.share < least or self._is_whole(place) or self._repeats(place):
                 continue
-            if self._body_cost(place) <= self._room + self._costs.get(place, 0):
+            if self._body_cost(place) <= self._room + self._costs.get(place, 0) + _DOUBT:
                 lines = self._drop(place)
                 if not self._take(place, self._body(place)) and lines is not None:
                     self._take(place, lines)
@@ -179,7 +179,8 @@ class _Choice:
         if hit.code is not None and not self._sent(hit.file).isdisjoint(_lines(hit)):
             return False
         cost = self._cost(hit)
-        if cost > self._room or (self._room - cost < _DOUBT and not self._fits(place, hit)):
+        left = self._room - cost
+        if left < -_DOUBT or (left < _DOUBT and not self._fits(place, hit)):
             return False
         self._chosen[place], self._costs[place] = hit, cost
         self._room -= cost

@@ -71,6 +71,7 @@ def test_never_over_budget(sizes: list[tuple[int, float]], budget: int, stubs: b
 
 @settings(max_examples=150, deadline=None)
 @example([7, 34, 34, 34, 34, 34, 29, 1], 802)
+@example([13, 1, 11, 1, 6], 253)
 @given(st.lists(st.integers(1, 120), min_size=1, max_size=MAX_ROWS), st.integers(200, 3000))
 def test_not_more_than_a_fifth_is_wasted(sizes: list[int], budget: int) -> None:
     """While a relevant body is left that would fit into what is left, no more than a fifth is left."""
