@@ -39,7 +39,7 @@ class Row:
     never: tuple[str, ...] = ()
 
 
-LEAVES = ("ctxd.model", "ctxd.state", "ctxd.words", "ctxd.tokens")
+LEAVES = ("ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
 # Heavy ones: only the embedding process loads them.
@@ -89,6 +89,7 @@ TABLE = (
     ),
     Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
+    Row("ctxd.packing", LEAVES, "a pure function that every room shares"),
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
     Row(
         "ctxd.config",

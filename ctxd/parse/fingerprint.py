@@ -6,7 +6,7 @@ import hashlib
 import os
 from importlib.util import find_spec
 
-from ctxd import model, tokens, words
+from ctxd import model, packing, tokens, words
 
 
 def fingerprint() -> bytes:
@@ -17,7 +17,7 @@ def fingerprint() -> bytes:
     """
     digest = hashlib.sha256()
     here = os.path.dirname(os.path.abspath(__file__))
-    places = [module.__file__ or "" for module in (model, tokens, words)]
+    places = [module.__file__ or "" for module in (model, packing, tokens, words)]
     for directory, _, names in sorted(os.walk(here)):
         places.extend(os.path.join(directory, name) for name in sorted(names) if name.endswith((".py", ".scm")))
     for place in places:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-import zlib
 from collections.abc import Collection, Iterable
 
+from ctxd.packing import unpack, unpack_beginning
 from ctxd.search import paths
 from ctxd.search.resolution import families
 from ctxd.search.resolution.family import Family
@@ -93,7 +93,7 @@ class Graph:
         if file not in self._packages:
             declared = self.family(file).package
             body = relations.text(self.snapshot, file) if declared is not None else None
-            head = zlib.decompressobj().decompress(body, _HEAD) if body else b""
+            head = unpack_beginning(body, _HEAD)[0] if body else b""
             self._packages[file] = declared(head.decode("utf-8", "replace")) if declared is not None else None
         return self._packages[file]
 
@@ -202,6 +202,6 @@ class Graph:
                 return []
             self._texts += 1
             body = relations.text(self.snapshot, file)
-            text = zlib.decompress(body).decode("utf-8", "replace") if body else ""
+            text = unpack(body).decode("utf-8", "replace") if body else ""
             self._lines[file] = re.split(r"\r\n|\r|\n", text) if "\r" in text else text.split("\n")
         return self._lines[file]

@@ -7,12 +7,12 @@ ids. `scope` is a JSON array of file ids, None = all files.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
 from ctxd.model import FileStat, Known, Symbol
+from ctxd.packing import unpack
 from ctxd.state import Counts, FileRow, LanguageCount, ReasonCount
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
@@ -168,7 +168,7 @@ def text(snapshot: Snapshot, path: str) -> bytes:
     body = snapshot.connection.execute(
         "SELECT body FROM texts WHERE file_id = (SELECT id FROM files WHERE path = ?)", (path,)
     ).get
-    return zlib.decompress(body) if body else b""
+    return unpack(body) if body else b""
 
 
 def named(snapshot: Snapshot, name: str, *, folded: bool, scope: str | None = None) -> list[Defined]:

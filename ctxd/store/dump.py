@@ -9,13 +9,13 @@ apart.
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 
 import apsw
 import msgspec
 
+from ctxd.packing import unpack
 from ctxd.store.schema import FTS_COLUMNS, QUALIFIED_NAME, REFERENCE_KINDS
 from ctxd.store.snapshot import Snapshot
 
@@ -48,7 +48,7 @@ def dump(snapshot: Snapshot) -> Iterator[str]:
         yield _line("file", path, *facts)
         text = connection.execute("SELECT body FROM texts WHERE file_id=?", (file_id,)).get
         if isinstance(text, bytes):
-            yield _line("text", path, hashlib.sha256(zlib.decompress(text)).hexdigest())
+            yield _line("text", path, hashlib.sha256(unpack(text)).hexdigest())
         ids = (file_id,)
         yield from _sorted("symbol", path, connection.execute(_SYMBOLS, ids))
         yield from _sorted(

@@ -62,6 +62,8 @@ def inspect(path: str, maker: str) -> Verdict:
         return Verdict("good")  # in use by another program, and it could begin to read it
     except IndexDamaged as error:
         return Verdict("damaged", error.message)
+    except UnicodeDecodeError as error:
+        return Verdict("damaged", f"index file damaged: {path}: {error}")
     except OSError as error:
         raise IndexUnusable(f"cannot read {path}: {error.strerror}") from error
 

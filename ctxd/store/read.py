@@ -7,13 +7,13 @@ order depends on them.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import TypeVar
 
 import msgspec
 
+from ctxd.packing import unpack
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, REFERENCE_KINDS, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.texts import Texts
@@ -257,7 +257,7 @@ def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable
         () if file_ids is None else (_array(file_ids),),
     )
     for file, body in rows:
-        yield file, zlib.decompress(body)
+        yield file, unpack(body)
 
 
 def _definitions(

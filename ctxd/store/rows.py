@@ -6,13 +6,13 @@ plus one), so that rows that refer to each other go in by executemany.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Generator, Iterable
 
 import msgspec
 
 from ctxd import words
 from ctxd.model import Chunk, FileStat, ParsedFile
+from ctxd.packing import unpack
 from ctxd.store.driver import WriterConnection
 from ctxd.store.pathfacts import facts
 from ctxd.store.schema import GENERATED, REFERENCE_KINDS
@@ -140,7 +140,7 @@ class Rows:
 
     def _put_chunks(self, file_id: int, path: str, parsed: ParsedFile, first_symbol: int) -> Generator[None]:
         of_path = path_words(path)
-        text = b"" if parsed.words else zlib.decompress(parsed.text)
+        text = b"" if parsed.words else unpack(parsed.text)
         of_symbol = [words.expand(f"{s.name} {s.qualified_name}") for s in parsed.symbols]
         for start in range(0, len(parsed.chunks), _FTS_ROWS):
             chunks = parsed.chunks[start : start + _FTS_ROWS]

@@ -46,7 +46,7 @@ CREATE TABLE files(
   replaced INTEGER NOT NULL DEFAULT 0,    -- characters that could not be decoded
   line_count INTEGER NOT NULL DEFAULT 0
 );
-CREATE TABLE texts(file_id INTEGER PRIMARY KEY, body BLOB NOT NULL);   -- zlib of the masked text, UTF-8
+CREATE TABLE texts(file_id INTEGER PRIMARY KEY, body BLOB NOT NULL);   -- packing.pack of the masked text, UTF-8
 
 CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, folded TEXT NOT NULL);
 CREATE INDEX names_folded ON names(folded);

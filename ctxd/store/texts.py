@@ -7,8 +7,9 @@ and worktree; what is forgotten costs a decompression (2 ms per MB) and nothing 
 from __future__ import annotations
 
 import threading
-import zlib
 from collections import OrderedDict
+
+from ctxd.packing import unpack_beginning
 
 MAX_BYTES = 8 << 20
 
@@ -30,9 +31,8 @@ class Texts:
             if known is not None and (digest in self._whole or 0 < until <= len(known)):
                 self._known.move_to_end(digest)
                 return known[:until] if until else known
-        stream = zlib.decompressobj()
-        text = stream.decompress(body, until)
-        self._keep(digest, text, whole=stream.eof)
+        text, whole = unpack_beginning(body, until)
+        self._keep(digest, text, whole=whole)
         return text
 
     def _keep(self, digest: bytes, text: bytes, *, whole: bool) -> None:

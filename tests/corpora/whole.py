@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import apsw
 
+from ctxd.packing import unpack
 from ctxd.parse.encodings import encode
 from ctxd.parse.lines import split
 
@@ -36,7 +36,7 @@ def put_together(state_directory: str, root: Path) -> Report:
                 "SELECT line_start, line_end, byte_start, byte_end FROM chunks WHERE file_id=? ORDER BY line_start",
                 (number,),
             ).fetchall()
-            judge(report, root / name, zlib.decompress(body), encoding, replaced, spans)
+            judge(report, root / name, unpack(body), encoding, replaced, spans)
     finally:
         connection.close()
     return report

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ import msgspec
 
 from ctxd import words
 from ctxd.model import Chunk, FileStat, Import, ParsedFile, Reference, Symbol
+from ctxd.packing import pack
 from ctxd.store import integrity
 from ctxd.store.cache import MAX_BYTES, Cache
 from ctxd.store.dump import dump
@@ -53,7 +53,7 @@ def parse(text: str) -> ParsedFile:
         encoding="utf-8",
         replaced=0,
         line_count=len(lines),
-        text=zlib.compress(text.encode()),
+        text=pack(text.encode()),
         symbols=tuple(symbols),
         references=tuple(
             Reference(name, "call", n, owners.get(n, -1))

@@ -102,7 +102,12 @@ def foreign_log(path: str) -> None:
     Path(path + "-wal").write_bytes(b"x")
 
 
-@pytest.mark.parametrize("harm", [flip_one_bit, foreign_log])
+def no_text(path: str) -> None:
+    content = Path(path).read_bytes()
+    Path(path).write_bytes(content.replace(b"CREATE TABLE texts", b"CREATE TABLE t\xd4xts", 1))
+
+
+@pytest.mark.parametrize("harm", [flip_one_bit, foreign_log, no_text])
 def test_what_was_sealed_is_believed_only_as_it_was(tmp_path: Path, harm: Callable[[str], None]) -> None:
     """One bit anywhere, or a log beside it, which SQLite would take for its own."""
     path = closed(tmp_path)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import zlib
-
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxd.packing import pack
 from ctxd.store.texts import Texts
 
 
@@ -17,7 +16,7 @@ def test_every_beginning_is_right_whatever_came_before(asked: list[tuple[int, in
     texts = Texts(max_bytes=20)
 
     for number, until in asked:
-        found = texts.take(bytes([number]), zlib.compress(bodies[number]), until)
+        found = texts.take(bytes([number]), pack(bodies[number]), until)
         assert found == (bodies[number][:until] if until else bodies[number])
 
 
@@ -25,7 +24,7 @@ def test_the_bound_is_kept_and_the_latest_stay() -> None:
     """What was asked for last needs no decompression: a body that is no zlib stream is not looked at."""
     texts = Texts(max_bytes=100)
     for number in range(10):
-        texts.take(bytes([number]), zlib.compress(b"x" * 30))
+        texts.take(bytes([number]), pack(b"x" * 30))
 
     assert texts.take(bytes([9]), b"not looked at") == b"x" * 30
     assert texts._bytes <= 100 and set(texts._known) == {bytes([n]) for n in (7, 8, 9)}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import time
-import zlib
 from collections.abc import Sequence
 
 import apsw
 
 from ctxd.model import Freshness, Symbol, View
+from ctxd.packing import pack
 from ctxd.store.schema import SCHEMA
 from ctxd.store.snapshot import Snapshot
 
@@ -56,7 +56,7 @@ class Index:
             (path, language, content, facts, skip, note, b"d", len(body), replaced, text.count("\n")),
         )
         number = self.connection.last_insert_rowid()
-        execute("INSERT INTO texts VALUES (?, ?)", (number, zlib.compress(body)))
+        execute("INSERT INTO texts VALUES (?, ?)", (number, pack(body)))
         ids = [self._symbol(number, symbol) for symbol in symbols]
         self._chunks(number, body, symbols, ids)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import zlib
-
 import pytest
 
 from ctxd import words
 from ctxd.model import ParsedFile
+from ctxd.packing import unpack
 from ctxd.parse import assembly
 from ctxd.parse.encodings import encode
 from ctxd.parse.languages import detect, named
@@ -23,12 +22,12 @@ def parse(path: str, data: bytes, settings: ParseSettings | None = None) -> Pars
 
 def text_of(parsed: ParsedFile) -> str:
     """Return the stored text."""
-    return zlib.decompress(parsed.text).decode()
+    return unpack(parsed.text).decode()
 
 
 def assembled(parsed: ParsedFile) -> bytes:
     """Put the file together again from its chunks."""
-    stored = zlib.decompress(parsed.text)
+    stored = unpack(parsed.text)
     return encode(b"".join(stored[c.byte_start : c.byte_end] for c in parsed.chunks).decode(), parsed.encoding)
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import time
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import msgspec
 import pytest
 
 from ctxd.model import ParsedFile
+from ctxd.packing import unpack
 from ctxd.parse.child import Child
 from ctxd.parse.pipe import Parse, Read
 from ctxd.parse.pool import Parsed, ParseSettings, Pool
@@ -92,7 +92,7 @@ def test_every_path_has_one_result(tmp_path: Path, urgent: bool) -> None:
         parsed = found[f"d{n % 7}/f{n}.py"]
         facts = decode(parsed.blob)
         assert [symbol.name for symbol in facts.symbols] == [f"fn_{n}"]
-        assert zlib.decompress(facts.text).decode() == f"def fn_{n}():\n    return {n}\n"
+        assert unpack(facts.text).decode() == f"def fn_{n}():\n    return {n}\n"
         assert parsed.stat.size_bytes == os.stat(tmp_path / parsed.path).st_size
         assert parsed.key and len(parsed.digest) == 32
 
