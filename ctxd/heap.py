@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 
 # mallopt(3)
 _M_ARENA_MAX = -8
@@ -24,5 +25,6 @@ def share() -> None:
 
 def give_back() -> None:
     """Return free pages to the system: some milliseconds, and after a bulk of parsing half of what was held."""
+    gc.collect()
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -103,3 +103,24 @@ def test_level_and_cache_size_count_when_the_file_changes(tmp_path: Path, monkey
     house._look_at_configuration()
 
     assert (root.level, bounds) == (logging.DEBUG, [5_000_000])
+
+
+def test_the_log_rotates_and_stays_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few files of bounded size, for this user alone, whatever is logged."""
+    monkeypatch.setattr(daemon, "LOG_BYTES", 10_000)
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    umask = os.umask(0o077)
+    try:
+        daemon._log_to(str(tmp_path / "ctxd.log"), "info")
+        for number in range(2_000):
+            logging.getLogger("ctxd").info("line %d", number)
+        root.handlers[0].close()
+    finally:
+        root.handlers[:], root.level = before, level
+        os.umask(umask)
+
+    found = {path.name: path.stat() for path in tmp_path.iterdir()}
+    assert sorted(found) == ["ctxd.log", "ctxd.log.1", "ctxd.log.2"]
+    assert all(each.st_size <= 10_000 and each.st_mode & 0o077 == 0 for each in found.values())
+    assert "line 1999" in (tmp_path / "ctxd.log").read_text()
