@@ -32,9 +32,9 @@ GUARDS = (
         (
             (
                 "ctxd/worktree.py",
-                "        self._check_root()\n        await self._drain()\n",
+                "        await self._check_root()\n",
                 "        if self.pipeline.complete:\n            return Freshness(fresh=True)\n"
-                "        self._check_root()\n        await self._drain()\n",
+                "        await self._check_root()\n",
             ),
         ),
     ),
@@ -334,6 +334,11 @@ GUARDS = (
         "peer: whoever can connect is served",
         "R33",
         (("ctxd/server.py", '            check_peer(transport.get_extra_info("socket"))\n', "            pass\n"),),
+    ),
+    Guard(
+        "programs: git asks the file system monitor that a repository names",
+        "R35",
+        (("ctxd/scan/git.py", '    "core.fsmonitor=false",\n', '    "core.quotePath=false",\n'),),
     ),
     Guard(
         "verdict: every version is served",
