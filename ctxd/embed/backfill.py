@@ -31,9 +31,9 @@ log = logging.getLogger("ctxd.embed")
 
 T = TypeVar("T")
 
-# Chunks of one round of reading, embedding and writing.
-SLICE = 128
-# Texts that are given to the embedder at a time: between two of these it looks who waits.
+# Chunks that are read at a time.
+SLICE = 256
+# Texts that are embedded and written at a time: a crash repeats no more, and between two it looks who waits.
 BITE = 8
 # After a commit it waits for others to follow: a branch switch or a formatter is many files.
 QUIET_S = 1.0
@@ -156,29 +156,35 @@ class Backfill:
         return True
 
     async def _fill(self, index: Index, path: str, found: Sequence[Passage], embedder: Embedder) -> None:
-        """Give chunks their vectors: from the cache, or by embedding them."""
-        texts = [passage(one) for one in found]
-        keys = [key(embedder.model, text) for text in texts]
-        have = await self._cache.have(keys)
-        wanted = dict.fromkeys(text for text, name in zip(texts, keys, strict=True) if name not in have)
-        made = await self._embed(list(wanted), embedder)
-        filled = [Filled(one, name, made.get(text, b"")) for one, name, text in zip(found, keys, texts, strict=True)]
-
-        await self._write(
-            index, path, lambda connection: filling.keep(connection, embedder.model.name, filled, self._cache)
-        )
-
-    async def _embed(self, texts: Sequence[str], embedder: Embedder) -> dict[str, Vector]:
-        """Return the vectors of texts that nobody has embedded yet. Raises EmbedFailed."""
-        found: dict[str, Vector] = {}
-        for start in range(0, len(texts), BITE):
+        """Give chunks their vectors: from the cache, or by embedding them a few at a time, kept at once."""
+        of: dict[str, list[Passage]] = {}
+        for one in found:
+            of.setdefault(passage(one), []).append(one)
+        keys = {text: key(embedder.model, text) for text in of}
+        have = await self._cache.have(list(keys.values()))
+        known = [Filled(one, keys[text]) for text in of if keys[text] in have for one in of[text]]
+        await self._keep(index, path, embedder, known)
+        wanted = [text for text in of if keys[text] not in have]
+        for start in range(0, len(wanted), BITE):
             await self._step_aside()
-            bite = texts[start : start + BITE]
-            began = time.monotonic()
-            found |= zip(bite, await self._bitten(bite, embedder), strict=True)
-            self.rate.add(len(bite), time.monotonic() - began)
-            self.embedded += len(bite)
-            self.trouble = None
+            bite = wanted[start : start + BITE]
+            made = zip(bite, await self._timed(bite, embedder), strict=True)
+            await self._keep(
+                index, path, embedder, [Filled(one, keys[text], vector) for text, vector in made for one in of[text]]
+            )
+
+    async def _keep(self, index: Index, path: str, embedder: Embedder, filled: Sequence[Filled]) -> None:
+        if filled:
+            name = embedder.model.name
+            await self._write(index, path, lambda connection: filling.keep(connection, name, filled, self._cache))
+
+    async def _timed(self, texts: Sequence[str], embedder: Embedder) -> list[Vector]:
+        """Embed a few texts and take note of the time. Raises EmbedFailed."""
+        began = time.monotonic()
+        found = await self._bitten(texts, embedder)
+        self.rate.add(len(texts), time.monotonic() - began)
+        self.embedded += len(texts)
+        self.trouble = None
         return found
 
     async def _bitten(self, texts: Sequence[str], embedder: Embedder) -> list[Vector]:

@@ -1,0 +1,96 @@
+"""The tier: which embedder there is, what search is given, and what status is told."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ctxd.embed.model import EmbedFailed
+from ctxd.embed.tier import Tier
+from ctxd.model import Understood
+from tests.unit.daemon.works import Works, works
+from tests.unit.embed.hashing import Hashing, vector
+
+
+def tier(found: Works, make: object) -> Tier:
+    """Return a tier over the open worktrees."""
+    machinery = found.machinery
+    return Tier(make, list, machinery.writer, machinery.cache, lambda: False)  # type: ignore[arg-type]
+
+
+def test_a_question_is_embedded_once(tmp_path: Path) -> None:
+    """A reader thread asks and waits; who asks the same again has it at once."""
+    embedder = Hashing()
+
+    async def main() -> list[Understood]:
+        async with works(tmp_path / "s") as found:
+            it = tier(found, lambda: embedder)
+            await it.use()
+            assert it.meaning is not None
+            answers = [await asyncio.to_thread(it.meaning.ask, "remove it") for _ in range(3)]
+            await it.close()
+            return answers
+
+    assert asyncio.run(main()) == [Understood(vector("remove it"))] * 3
+    assert embedder.questions == ["remove it"]
+    assert embedder.closed
+
+
+def test_a_question_without_a_vector_says_why(tmp_path: Path) -> None:
+    """Search goes on by words; the next question is tried again."""
+    embedder = Hashing()
+    embedder.failing = EmbedFailed("the process ended")
+
+    async def main() -> list[Understood]:
+        async with works(tmp_path / "s") as found:
+            it = tier(found, lambda: embedder)
+            await it.use()
+            assert it.meaning is not None
+            first = await asyncio.to_thread(it.meaning.ask, "x")
+            embedder.failing = None
+            return [first, await asyncio.to_thread(it.meaning.ask, "x")]
+
+    assert asyncio.run(main()) == [Understood(trouble="the process ended"), Understood(vector("x"))]
+
+
+def test_without_a_model_there_is_nothing_to_ask(tmp_path: Path) -> None:
+    """Status says why and what helps; switched off says so, too."""
+
+    def missing() -> Hashing:
+        raise EmbedFailed("no model is installed", "install one", final=True)
+
+    async def main() -> None:
+        async with works(tmp_path / "s") as found:
+            it = tier(found, missing)
+            await it.use()
+            assert it.meaning is None
+            assert (it.state().model, it.state().trouble, it.state().hint) == (
+                "",
+                "no model is installed",
+                "install one",
+            )
+            off = tier(found, lambda: None)
+            await off.use()
+            assert off.meaning is None
+            assert off.state().trouble == "switched off"
+
+    asyncio.run(main())
+
+
+def test_another_configuration_ends_the_embedder_before(tmp_path: Path) -> None:
+    """And what was asked under it is forgotten."""
+    first, second = Hashing(), Hashing()
+    made = iter([first, second])
+
+    async def main() -> None:
+        async with works(tmp_path / "s") as found:
+            it = tier(found, lambda: next(made))
+            await it.use()
+            assert it.meaning is not None
+            await asyncio.to_thread(it.meaning.ask, "x")
+            await it.use()
+            await asyncio.to_thread(it.meaning.ask, "x")
+
+    asyncio.run(main())
+    assert (first.closed, second.closed) == (True, False)
+    assert first.questions == second.questions == ["x"]
