@@ -97,7 +97,7 @@ def left_over(lab: Lab) -> str:
     if os.path.lexists(endpoint.socket_path(lab.home.path)):
         return "the socket is left over"
     for path in index_files(lab.home):
-        beside = [name for name in os.listdir(os.path.dirname(path)) if not name.endswith(".db")]
+        beside = [name for name in os.listdir(os.path.dirname(path)) if not name.endswith((".db", ".seal"))]
         if problems := beside or problems_of(path):
             return f"{os.path.basename(path)}: {problems[:3]}"
     return ""
