@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 import msgspec
@@ -23,6 +23,7 @@ from ctxprotocol.messages import (
     Forget,
     Init,
     Query,
+    Status,
     Symbols,
     Tokens,
     Update,
@@ -30,6 +31,8 @@ from ctxprotocol.messages import (
 
 # A first index of the largest repositories takes minutes.
 INDEX_MS = 3_600_000
+# How often it is asked how far vectors are: who asks holds them up.
+VECTORS_S = 1.0
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -71,6 +74,22 @@ class Indexed(msgspec.Struct, frozen=True):
     took_ms: float = 0.0
 
 
+class Vectors(msgspec.Struct, frozen=True):
+    """What of `vectors` of a status counts here."""
+
+    state: str = "off"
+    model: str = ""
+    chunks: int = 0
+    done: int = 0
+    per_s: float | None = None
+    reason: str = ""
+    hint: str = ""
+
+
+class _Status(msgspec.Struct, frozen=True):
+    vectors: Vectors = Vectors()
+
+
 class _Uptime(msgspec.Struct, frozen=True):
     uptime_s: float
 
@@ -83,6 +102,8 @@ class Session:
 
     def __init__(self, without: Sequence[str] = ()) -> None:
         self.without = tuple(without)
+        # As `--semantic` and `--no-semantic`; None leaves it to the daemon.
+        self.semantic: bool | None = None
         self._connection: client.Connection | None = None
 
     def __enter__(self) -> Session:
@@ -108,14 +129,35 @@ class Session:
     def find(self, root: str, text: str, limit: int) -> Found:
         """Return the ranked places for a text."""
         place = os.fsencode(root)
-        request = Find(directory=place, root=place, text=text, limit=limit, output="json", without=self.without)
+        request = Find(
+            directory=place,
+            root=place,
+            text=text,
+            limit=limit,
+            output="json",
+            without=self.without,
+            semantic=self.semantic,
+        )
         return msgspec.json.decode(self.ask(request).out, type=Found)
 
     def query(self, root: str, text: str, budget: int) -> Text:
         """Return the compiled text for a question, as an agent gets it."""
         place = os.fsencode(root)
-        request = Query(directory=place, root=place, text=text, budget=budget, without=self.without)
+        request = Query(
+            directory=place, root=place, text=text, budget=budget, without=self.without, semantic=self.semantic
+        )
         return parsed(self.ask(request).out)
+
+    def vectors(self, root: str, report: Callable[[int, int], None]) -> Vectors:
+        """Wait until every chunk has its vector, or until something is in the way; return how far they are."""
+        while True:
+            place = os.fsencode(root)
+            answer = self.ask(Status(directory=place, root=place, output="json"))
+            found = msgspec.json.decode(answer.out, type=_Status).vectors
+            report(found.done, found.chunks)
+            if found.state != "partial" or found.reason:
+                return found
+            time.sleep(VECTORS_S)
 
     def symbols(self, root: str, limit: int) -> Found:
         """Return the definitions of a worktree."""

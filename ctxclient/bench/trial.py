@@ -33,12 +33,14 @@ class Place(msgspec.Struct, frozen=True):
 
 class Plan(msgspec.Struct, frozen=True):
     """How to go about it. `attach`: the places are exports, attached as they are; else the worktree around each is
-    brought up to date. `speed`: also time unlabelled questions. `forget`: detach afterwards.
+    brought up to date. `speed`: also time unlabelled questions. `forget`: detach afterwards. `vectors`: wait for them,
+    and let them speak where they do by themselves; else it is words alone.
     """
 
     attach: bool = True
     speed: bool = False
     forget: bool = False
+    vectors: bool = False
     budgets: tuple[int, ...] = BUDGETS
 
 
@@ -84,6 +86,7 @@ def attempt(
     unusable: list[Unusable] = []
     timed: list[Timed] = []
     with Session() as session:
+        session.semantic = None if plan.vectors else False
         outdated = edited(session.began())
         for each in labelled:
             try:
@@ -121,6 +124,8 @@ def _measured(
     root = place.root if plan.attach else indexed.root
     if not indexed.files:
         raise UsageFailed(f"{name}: nothing to index")
+    if plan.vectors:
+        _wait_for_vectors(session, root, name, report)
     base = Measured(
         name=name,
         language=labelled.repository.language,
@@ -145,6 +150,13 @@ def _measured(
     if plan.forget:
         session.forget(root)
     return found
+
+
+def _wait_for_vectors(session: Session, root: str, name: str, report: Report) -> None:
+    """Wait until the vectors of a repository are there. Raises UsageFailed when they will not be."""
+    found = session.vectors(root, lambda done, total: report(f"{name}: vectors", done, total))
+    if found.state != "ready":
+        raise UsageFailed(f"{name}: no vectors: {found.reason}", found.hint)
 
 
 def _unusable(labelled: Labelled, error: CtxError | OSError) -> Unusable:

@@ -56,6 +56,7 @@ FILE = click.Path(dir_okay=False)
 )
 @click.option("--without", multiple=True, metavar="PART,...", help="Also measure without these parts of the score.")
 @click.option("--ablate", is_flag=True, help="Also measure without each part of the score, one by one.")
+@click.option("--vectors", is_flag=True, help="Wait for vectors and search by meaning, too (else by words alone).")
 @click.option("--verbose", is_flag=True, help="Show each repository; with --json each question.")
 @click.option("--failed", is_flag=True, help="List the questions under 0.5, what was wanted and what came.")
 @click.option("--out", metavar="FILE", type=FILE, help="Write the run as JSON.")
@@ -102,12 +103,12 @@ def _set(given: dict[str, Any]) -> Work:
     whole = given["whole"]
     locate = trial.clones(_place(given["clones"]), _cache(given), whole=whole, any_commit=given["any_commit"])
     trees = "whole repositories" if whole else "source folders"
-    return labelled, locate, trees, trial.Plan(forget=given["forget"], budgets=_budgets(given["budgets"]))
+    return labelled, locate, trees, _plan(given, forget=given["forget"])
 
 
 def _directory(given: dict[str, Any]) -> Work:
     """Prepare the questions that a directory's own history makes, and those that are only timed."""
-    from ctxclient.bench import datasets, source, trial
+    from ctxclient.bench import datasets, source
 
     directory = _place(given["directory"] or "", given["dir"] or "")
     found = source.source(directory, given["dir"] or "")
@@ -120,13 +121,14 @@ def _directory(given: dict[str, Any]) -> Work:
         except OSError as error:
             raise UsageFailed(f"{given['save']} cannot be written: {error.strerror}") from error
     place = found.place(_cache(given) if found.bare else "")
-    plan = trial.Plan(
-        attach=found.bare,
-        speed=not given["history"],
-        forget=given["forget"] and found.bare,
-        budgets=_budgets(given["budgets"]),
-    )
+    plan = _plan(given, attach=found.bare, speed=not given["history"], forget=given["forget"] and found.bare)
     return [labelled], lambda _labelled: place, "commits as questions" if found.head else "no questions", plan
+
+
+def _plan(given: dict[str, Any], **more: bool) -> Plan:
+    from ctxclient.bench import trial
+
+    return trial.Plan(budgets=_budgets(given["budgets"]), vectors=given["vectors"], **more)
 
 
 def _tell(run: Run, earlier: Run | None, given: dict[str, Any]) -> None:

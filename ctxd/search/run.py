@@ -64,7 +64,7 @@ def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
     """Answer with ranked places. Raises TooLong, UsageFailed."""
     ranking = _ranking(snapshot, request, view)
     if not ranking.scored:
-        return _absent(snapshot, request, view)
+        return _absent(snapshot, request, view, ranking.warnings)
     limit = min(request.limit or view.limit, MAX_LIMIT)
     reply = _Reply(snapshot, request, view, ranking)
     builder = Builder(snapshot, view, ranking.sought, ranking.found)
@@ -80,7 +80,7 @@ def query(snapshot: Snapshot, request: Query, view: View, session: Session | Non
     """
     ranking = _ranking(snapshot, request, view)
     if not ranking.scored:
-        return _absent(snapshot, request, view)
+        return _absent(snapshot, request, view, ranking.warnings)
     reply = _Reply(snapshot, request, view, ranking)
     builder = Builder(snapshot, view, ranking.sought, ranking.found)
     kept = ranking.scored[: min(request.limit or pack.MAX_ROWS, MAX_LIMIT)]
@@ -194,7 +194,7 @@ def _named(ranking: Ranking) -> bool:
     return ranking.plan.kind in ("symbol", "path") and any(one.tier for one in ranking.scored)
 
 
-def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:
+def _absent(snapshot: Snapshot, request: Find | Query, view: View, warnings: tuple[str, ...]) -> Answer:
     narrowed = scope(snapshot, request) != Scope()
     removed = len(search(snapshot, request.text, Scope()).scored) if narrowed else 0
     return absence.answer(
@@ -204,6 +204,7 @@ def _absent(snapshot: Snapshot, request: Find | Query, view: View) -> Answer:
         request.text,
         removed=removed,
         strategies=("symbol", "lexical", "path"),
+        warnings=warnings,
         budget=(request.budget or view.budget) if isinstance(request, Query) else 0,
     )
 

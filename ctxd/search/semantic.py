@@ -1,13 +1,14 @@
 """When vectors speak, and what they say. Runs on a reader thread, in one snapshot.
 
-They speak where words have little to say: the question is prose, names nothing that is defined, and even the best place
-holds few of its words. Then the nearest chunks join the candidates, and nearness is a part of the score (`semantic`)
-that counts less the more of the question the words found. Vectors of which some still lack are left out, so that what
-is answered does not depend on when it is asked; who asks for them gets what is there.
+They speak when the question is prose and names nothing that is defined. Then the nearest chunks join the candidates,
+and nearness is a part of the score (`semantic`): more where even the best place by words holds few of them, and more in
+a file of which much is near. While some vectors lack they are left out, so that what is answered does not depend on
+when it is asked; who asks for them gets what is there.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -17,13 +18,15 @@ from ctxd.search import weights
 from ctxd.search.filters import Scope
 from ctxd.search.plan import Plan
 from ctxd.search.rank import Scored
-from ctxd.store import vectors
+from ctxd.store import read, vectors
 from ctxd.store.snapshot import Snapshot
 
 # Chunks that are looked at; among them are tests and documents, which count less.
 NEAREST = 60
 # Less alike than this is not alike: the nearest chunk to a question about something else.
 _LEAST = 0.25
+# Where all are equally near, all are nearest.
+_STEP = 1e-6
 PARTIAL = "vectors: partial, some places cannot be found by meaning yet; ctx status says how far they are"
 
 
@@ -59,8 +62,7 @@ def spoken(
     meaning = wished.meaning
     if meaning is None:
         return Spoken(warning="vectors: there are none here; ctx status says why") if wished.forced else SILENT
-    weight = meaning.weight * (weights.SEMANTIC if wished.forced else _weight(plan, scored, coverage))
-    if not weight:
+    if not wished.forced and (plan.kind != "prose" or (scored and scored[0].tier)):
         return SILENT
     complete = vectors.ready(snapshot, meaning.model)
     if not complete and not (wished.forced and vectors.any_of(snapshot, meaning.model)):
@@ -69,23 +71,28 @@ def spoken(
     if not asked.vector:
         return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
     found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
-    return Spoken(_shares(found, weight), "" if complete else PARTIAL)
+    weight = meaning.weight * _weight(scored, coverage)
+    return Spoken(_shares(snapshot, found, weight), "" if complete else PARTIAL)
 
 
-def _weight(plan: Plan, scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
-    """Return how much nearness may add: nothing where the question names something, less the more words found."""
-    if plan.kind != "prose" or (scored and scored[0].tier):
-        return 0.0
+def _weight(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
+    """Return what the nearest chunk is worth: the more, the less of the question the best place by words holds."""
     best = max((coverage.get(chunk.id, 0.0) for chunk in scored[0].candidate.chunks), default=0.0) if scored else 0.0
-    return weights.SEMANTIC_MOST * max(0.0, 1.0 - best / weights.SEMANTIC_UNTIL)
+    return weights.SEMANTIC * (1.0 + max(0.0, 1.0 - best / weights.SEMANTIC_LACK))
 
 
-def _shares(found: Sequence[vectors.Near], weight: float) -> dict[int, float]:
-    """Return for each chunk that is alike at all its part: all of the weight for the nearest, nothing for the last."""
+def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float) -> dict[int, float]:
+    """Return each chunk's part: all of the weight for the nearest, nothing for the last, less where its file is not."""
     if not found or found[0].cosine < _LEAST:
         return {}
-    last = min(found[-1].cosine, found[0].cosine - 1e-6)
-    span = found[0].cosine - last
+    last = min(found[-1].cosine, found[0].cosine - _STEP)
+    near = {one.chunk: (one.cosine - last) / (found[0].cosine - last) for one in found if one.cosine >= _LEAST}
+    files = {chunk: row.file for chunk, row in read.chunks(snapshot, near.keys()).items()}
+    together: dict[int, float] = defaultdict(float)
+    for chunk, value in near.items():
+        together[files[chunk]] += value
+    most = max(together.values())
+    own, shared = 1.0 - weights.SEMANTIC_FILE, weights.SEMANTIC_FILE / most
     return {
-        one.chunk: weight * (one.cosine - last) / span for one in found if one.cosine > last and one.cosine >= _LEAST
+        chunk: weight * value * (own + shared * together[files[chunk]]) for chunk, value in near.items() if value > 0.0
     }

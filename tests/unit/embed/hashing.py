@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ctxd.embed.model import EmbedFailed, Model, Vector, quantized
 
-MODEL = Model(name="hashing", dimensions=64, licence="none", weight=1.0)
+MODEL = Model(name="hashing", dimensions=384, licence="none", weight=1.0)
 SAME = {"erase": "remove", "wipe": "remove", "salary": "wage", "income": "wage"}
 
 

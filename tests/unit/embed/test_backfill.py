@@ -217,7 +217,7 @@ def test_a_text_that_kills_the_model_is_left_out_in_the_end(
             worktree = await found.fresh(str(root))
             async with filling(found, embedder):
                 await until(lambda: is_ready(worktree))
-            empty = "SELECT count(*) FROM vectors WHERE body = zeroblob(64)"
+            empty = "SELECT count(*) FROM vectors WHERE body = zeroblob(384)"
             return await worktree.pipeline.read(lambda snapshot: snapshot.connection.execute(empty).get, 5)
 
     assert asyncio.run(main()) == 1
@@ -225,7 +225,7 @@ def test_a_text_that_kills_the_model_is_left_out_in_the_end(
 
 def test_another_model_replaces_all_vectors(root: Path, tmp_path: Path) -> None:
     """A question is always compared with vectors of its own model."""
-    other = Model(name="other", dimensions=64, licence="none")
+    other = Model(name="other", dimensions=384, licence="none")
 
     async def main() -> tuple[bool, bool]:
         async with works(tmp_path / "s") as found:

@@ -1,0 +1,166 @@
+"""When vectors speak: for prose that words find little of, when all of them are there, or when they are asked for."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ctxd.model import Freshness, Meaning, Understood, View
+from ctxd.search import run, semantic
+from ctxd.store import driver
+from ctxd.store.cache import Cache
+from ctxd.store.filling import Filled, begin, finish, keep, lacking, passages
+from ctxprotocol.messages import Find
+from tests.indexed import lay
+from tests.unit.embed.hashing import MODEL, vector
+from tests.unit.search.test_search import Room
+
+FILES = {
+    "src/store.py": "def remove(entry):\n    drop(entry)\n\n\ndef insert(entry, place):\n    keep(entry, place)\n",
+    "src/pay.py": 'def wage(person):\n    """What a person gets."""\n    return person.hours * person.rate\n',
+    "src/tree.py": "class Walker:\n    def descend(self, node):\n        return node.children\n",
+    "tests/test_pay.py": "def test_wage():\n    assert wage(ada) == 1\n",
+    **{f"src/other_{n}.py": f"def step_{n}(state):\n    return state + {n}\n" for n in range(30)},
+}
+# Of its words only "a" and "the" are in the files; "salary" means "wage" to the model.
+BY_MEANING = "compute the salary"
+
+
+class Forgetful:
+    """A cache that keeps nothing."""
+
+    def put(self, _key: bytes, _blob: bytes) -> None:
+        """Forget."""
+
+
+class Asked(Room):
+    """A room whose chunks may have vectors. `questions` are those that were embedded."""
+
+    def __init__(self, directory: Path) -> None:
+        lay(str(directory / "tree"), FILES)
+        super().__init__(str(directory / "tree"), str(directory / "index.db"))
+        self.file = str(directory / "index.db")
+        self.questions: list[str] = []
+        self.trouble = ""
+
+    def fill(self, *, left_out: str = "") -> None:
+        """Give every chunk its vector, but for those of one file."""
+        with self.index.snapshot() as snapshot:
+            generation = snapshot.generation
+            found = [one for file in lacking(snapshot) for one in passages(snapshot, file, 500)]
+        kept = [Filled(one, b"", vector(one.name.replace("_", " "))) for one in found if one.path != left_out]
+        connection = driver.open_writer(self.file)
+        try:
+            begin(connection, MODEL.name)
+            for _ in keep(connection, MODEL.name, kept, cast(Cache, Forgetful())):
+                pass
+            if not left_out:
+                finish(connection, generation)
+        finally:
+            connection.close()
+
+    def _understand(self, text: str) -> Understood:
+        self.questions.append(text)
+        return Understood(trouble=self.trouble) if self.trouble else Understood(vector(text))
+
+    def answer(self, text: str, **options: Any) -> dict[str, Any]:
+        """Return what is found with a model at hand."""
+        view = View(
+            root=self.root,
+            freshness=Freshness(fresh=True),
+            started_ns=time.perf_counter_ns(),
+            meaning=Meaning(MODEL.name, 1.0, self._understand),
+        )
+        request = Find(directory=b"/", text=text, output="json", explain=True, **options)
+        with self.index.snapshot() as snapshot:
+            made: dict[str, Any] = json.loads(run.find(snapshot, request, view).out)
+        return made
+
+    def names(self, text: str, **options: Any) -> list[str]:
+        """Return the names of what is found."""
+        return [one["name"] for one in self.answer(text, **options)["results"]]
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Asked:
+    """All chunks have their vectors."""
+    made = Asked(tmp_path)
+    made.fill()
+    return made
+
+
+@pytest.fixture
+def partial(tmp_path: Path) -> Asked:
+    """All but those of one file have."""
+    made = Asked(tmp_path)
+    made.fill(left_out="src/tree.py")
+    return made
+
+
+def test_what_shares_no_word_is_found_by_meaning(room: Asked) -> None:
+    """With its part of the score named, and the way it was found."""
+    (first, *_) = room.answer(BY_MEANING)["results"]
+
+    assert (first["name"], first["via"]) == ("wage", ["vector"])
+    assert "semantic" in {part["feature"] for part in first["explain"]}
+    assert "vector" in room.answer(BY_MEANING)["stats"]["strategies_used"]
+    assert "wage" not in room.names(BY_MEANING, semantic=False)
+    assert "wage" not in room.names(BY_MEANING, without=("semantic",))
+
+
+@pytest.mark.parametrize("text", ["wage", "Walker.descend", "src/pay.py", "where is Walker.descend used"])
+def test_who_names_something_is_not_answered_by_vectors(room: Asked, text: str) -> None:
+    """A symbol question costs no embedding and never changes."""
+    assert room.names(text) == room.names(text, semantic=False)
+    assert room.questions == []
+
+
+def test_partial_vectors_change_no_answer(partial: Asked) -> None:
+    """What is answered must not depend on when it is asked."""
+    assert partial.answer(BY_MEANING)["results"] == partial.answer(BY_MEANING, semantic=False)["results"]
+    assert partial.answer(BY_MEANING)["warnings"] == []
+    assert partial.questions == []
+
+
+def test_who_asks_for_partial_vectors_gets_them_and_is_told(partial: Asked) -> None:
+    """What is there is used."""
+    found = partial.answer(BY_MEANING, semantic=True)
+
+    assert found["results"][0]["name"] == "wage"
+    assert found["warnings"] == [semantic.PARTIAL]
+
+
+def test_who_asks_for_vectors_where_there_are_none_is_told(tmp_path: Path) -> None:
+    """Neither a model, nor one whose vectors are not there yet."""
+    empty = Asked(tmp_path)
+
+    assert empty.answer(BY_MEANING, semantic=True)["warnings"] == [semantic.PARTIAL]
+    assert empty.questions == []
+    made = json.loads(empty.ask(Find(directory=b"/", text="remove entry", output="json", semantic=True)).out)
+    assert made["warnings"] == ["vectors: there are none here; ctx status says why"]
+
+
+def test_a_model_that_fails_leaves_the_answer_of_words(room: Asked) -> None:
+    """And one warning."""
+    room.trouble = "the embedding process ended"
+
+    found = room.answer("insert an entry at some place please")
+
+    assert found["results"] == room.answer("insert an entry at some place please", semantic=False)["results"]
+    assert found["warnings"] == ["vectors: the embedding process ended; this was found by words alone"]
+
+
+def test_filters_hold_for_vectors(room: Asked) -> None:
+    """The nearest chunk outside of what is asked for is not there."""
+    assert set(room.names(BY_MEANING, paths=("tests/**",))) <= {"test_wage"}
+    assert "wage" not in room.names(BY_MEANING, excludes=("src/pay.py",))
+
+
+def test_what_is_like_nothing_finds_nothing(room: Asked) -> None:
+    """The nearest of all chunks is not an answer by being nearest."""
+    assert room.names("zyzzyva quuxly frobnication") == []
+    assert room.names("zyzzyva quuxly frobnication", semantic=True) == []
