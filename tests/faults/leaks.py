@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from random import Random
 
 import psutil
 
+from ctxd import packing
 from tests.faults.lab import Lab, Row, Size
 
 ROUNDS = {"ci": 1, "release": 10, "nightly": 100}
@@ -52,7 +54,9 @@ LINES = {
     "e.go": 'package p\n\nvar secretKey = "{token}" // {n}\n',
     "f.toml": 'auth_token = "{token}"\n',
 }
-PACKED = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+# How a zlib stream begins, by its level, and the same with a dictionary.
+PACKED = tuple(bytes((0x78, flags)) for flags in (0x01, 0x5E, 0x9C, 0xDA, 0x20, 0x7D, 0xBB, 0xF9))
+WHOLE = 1 << 30
 COMMANDS = (
     ("query", "login connect token password"),
     ("find", "--full", "api_key secret"),
@@ -212,14 +216,19 @@ def values(connection: sqlite3.Connection) -> Iterator[bytes]:
 
 
 def unpacked(data: bytes, depth: int = 3) -> Iterator[bytes]:
-    """Give `data` and every zlib stream in it."""
+    """Give `data` and every zlib stream in it, with and without the dictionary of stored texts."""
     yield data
     if depth:
         for head in PACKED:
             at = data.find(head)
             while at >= 0:
-                try:
-                    yield from unpacked(zlib.decompressobj().decompress(data[at:]), depth - 1)
-                except zlib.error:
-                    pass
+                if (found := inflated(data[at:])) is not None:
+                    yield from unpacked(found, depth - 1)
                 at = data.find(head, at + 1)
+
+
+def inflated(data: bytes) -> bytes | None:
+    for inflate in (zlib.decompressobj().decompress, lambda body: packing.unpack_beginning(body, WHOLE)[0]):
+        with contextlib.suppress(zlib.error):
+            return inflate(data)
+    return None
