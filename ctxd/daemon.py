@@ -146,7 +146,7 @@ class _Daemon:
         listener, passed = self._instance.listen(self._environ)
         self._idle_exit = self._idle_exit or passed
         await self._server.listen(listener)
-        await self._tier.use()
+        self._tier.use()
         notify(self._environ, "READY=1")
         log.info("listening on %s as pid %d", self._instance.socket_path, os.getpid())
         auditor = Auditor(self._worktrees, lambda: self._config.last_good().index_audit)
@@ -201,7 +201,7 @@ class _Daemon:
             self._worktrees.renew(msgspec.structs.replace(old, pool=pool, maker=maker(settings)))
             self._errands.add(asyncio.create_task(old.pool.retire()))
         if (config.embed_enabled, config.embed_model) != (before.embed_enabled, before.embed_model):
-            self._errands.add(asyncio.create_task(self._tier.use()))
+            self._tier.use()
         for worktree in self._worktrees.open.values():
             if settings != settings_of(before):
                 self._errands.add(asyncio.create_task(remake(worktree, self._wanted(worktree))))

@@ -44,14 +44,14 @@ class Tier:
         self._meaning: Meaning | None = None
         self._asked: OrderedDict[str, Vector] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending: list[asyncio.Task[None]] = []
 
-    async def use(self) -> None:
-        """Take the embedder that the configuration asks for; the one before ends."""
+    def use(self) -> None:
+        """Take the embedder that the configuration asks for; the one before ends. On the running loop."""
         self._loop = asyncio.get_running_loop()
         before, self._embedder, self._missing, self._meaning = self._embedder, None, None, None
-        self.backfill.embedder = None
         if before is not None:
-            await before.close()
+            self._ending.append(self._loop.create_task(before.close()))
         try:
             self._embedder = self._make()
         except EmbedFailed as missing:
@@ -89,6 +89,7 @@ class Tier:
         self.backfill.embedder = None
         if self._embedder is not None:
             await self._embedder.close()
+        await asyncio.gather(*self._ending)
 
     def _ask(self, text: str) -> Understood:
         assert self._loop is not None

@@ -25,7 +25,7 @@ def test_a_question_is_embedded_once(tmp_path: Path) -> None:
     async def main() -> list[Understood]:
         async with works(tmp_path / "s") as found:
             it = tier(found, lambda: embedder)
-            await it.use()
+            it.use()
             assert it.meaning is not None
             answers = [await asyncio.to_thread(it.meaning.ask, "remove it") for _ in range(3)]
             await it.close()
@@ -44,7 +44,7 @@ def test_a_question_without_a_vector_says_why(tmp_path: Path) -> None:
     async def main() -> list[Understood]:
         async with works(tmp_path / "s") as found:
             it = tier(found, lambda: embedder)
-            await it.use()
+            it.use()
             assert it.meaning is not None
             first = await asyncio.to_thread(it.meaning.ask, "x")
             embedder.failing = None
@@ -62,7 +62,7 @@ def test_without_a_model_there_is_nothing_to_ask(tmp_path: Path) -> None:
     async def main() -> None:
         async with works(tmp_path / "s") as found:
             it = tier(found, missing)
-            await it.use()
+            it.use()
             assert it.meaning is None
             assert (it.state().model, it.state().trouble, it.state().hint) == (
                 "",
@@ -70,7 +70,7 @@ def test_without_a_model_there_is_nothing_to_ask(tmp_path: Path) -> None:
                 "install one",
             )
             off = tier(found, lambda: None)
-            await off.use()
+            off.use()
             assert off.meaning is None
             assert off.state().trouble == "switched off"
 
@@ -85,12 +85,13 @@ def test_another_configuration_ends_the_embedder_before(tmp_path: Path) -> None:
     async def main() -> None:
         async with works(tmp_path / "s") as found:
             it = tier(found, lambda: next(made))
-            await it.use()
+            it.use()
             assert it.meaning is not None
             await asyncio.to_thread(it.meaning.ask, "x")
-            await it.use()
+            it.use()
             await asyncio.to_thread(it.meaning.ask, "x")
+            await it.close()
 
     asyncio.run(main())
-    assert (first.closed, second.closed) == (True, False)
+    assert first.closed and second.closed
     assert first.questions == second.questions == ["x"]
