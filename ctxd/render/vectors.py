@@ -13,7 +13,7 @@ from ctxd.state import VectorsFilled, VectorTier
 class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     """`vectors` of `ctx status --json`: `ready` vectors are used by themselves, `partial` ones only when asked for.
 
-    `per_s` and `left_s` are null where nothing was embedded yet.
+    `per_s` and `left_s` are null where nothing was embedded yet; `embedded` counts texts since the daemon started.
     """
 
     state: Literal["ready", "partial", "off"]
@@ -23,6 +23,7 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     done: int
     per_s: float | None
     left_s: float | None
+    embedded: int
     reason: str
     hint: str
 
@@ -38,6 +39,7 @@ def reply(tier: VectorTier, filled: VectorsFilled | None) -> Vectors:
         done=done,
         per_s=round(tier.per_s, 1) if tier.per_s else None,
         left_s=round((wanted - done) / tier.per_s, 1) if tier.per_s else None,
+        embedded=tier.embedded,
         reason=tier.trouble,
         hint=tier.hint,
     )
