@@ -80,7 +80,7 @@ class Near(msgspec.Struct, frozen=True):
 
 
 Watching = Literal["trusted", "degraded", "scanning", "off"]
-Phase = Literal["closed", "opening", "indexing", "ready", "failed"]
+Phase = Literal["closed", "opening", "indexing", "ready", "failed", "damaged"]
 
 
 class Audited(msgspec.Struct, frozen=True, kw_only=True):
