@@ -191,7 +191,7 @@ def first_answers(states: States, home: Home, row: Row) -> str:
     """Start the daemon and ask for some names; return what is wrong with the answers."""
     started = home.run("daemon", "start", cwd="/")
     if started.returncode:
-        return started.stderr[:200]
+        return started.stderr[-600:]
     pid = home.pid
     names = states.lab.random.sample([name for name in states.world.files.values() if name is not None], ASKED)
     with Link(home.path) as link:
