@@ -193,7 +193,7 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True):
 class ParsedFile(msgspec.Struct, frozen=True, array_like=True):
     """All that is known of a file from its bytes alone: one entry serves every path, branch and worktree.
 
-    `text` is the decoded text, secrets masked, as UTF-8, zlib-compressed. `words[i]` is what the full-text index
+    `text` is the decoded text, secrets masked, as UTF-8, packed (packing.py). `words[i]` is what the full-text index
     takes for chunk i: words.expand of its text; the cache leaves them out. `note` says what went wrong in parsing
     ("" = nothing). `skip` set: nothing else is. `generated`: its header says that a program wrote it.
     """
