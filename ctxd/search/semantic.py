@@ -71,14 +71,15 @@ def spoken(
     if not asked.vector:
         return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
     found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
-    weight = meaning.weight * _weight(scored, coverage)
+    most = weights.SEMANTIC_ASKED if wished.forced else weights.SEMANTIC
+    weight = meaning.weight * most * (1.0 + _lack(scored, coverage))
     return Spoken(_shares(snapshot, found, weight), "" if complete else PARTIAL)
 
 
-def _weight(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
-    """Return what the nearest chunk is worth: the more, the less of the question the best place by words holds."""
+def _lack(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
+    """Return how little of the question even the best place by words holds: 1 for nothing of it."""
     best = max((coverage.get(chunk.id, 0.0) for chunk in scored[0].candidate.chunks), default=0.0) if scored else 0.0
-    return weights.SEMANTIC * (1.0 + max(0.0, 1.0 - best / weights.SEMANTIC_LACK))
+    return max(0.0, 1.0 - best / weights.SEMANTIC_LACK)
 
 
 def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float) -> dict[int, float]:
