@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 from pathlib import Path
@@ -77,6 +78,15 @@ def test_a_directory_that_says_too_little_is_refused(tmp_path: Path, files: dict
     with pytest.raises(EmbedFailed, match=r"config\.json") as caught:
         rows.locate(export(tmp_path, **files))
     assert caught.value.final
+
+
+def test_the_tokenizer_that_comes_along_is_the_models_own() -> None:
+    """Its digest is in the row, and its licence beside it."""
+    folder = Path(rows.__file__).with_name("minilm")
+
+    digests = {one.file: one.sha256 for one in rows.MINILM.digests}
+    assert hashlib.sha256((folder / "tokenizer.json").read_bytes()).hexdigest() == digests["tokenizer.json"]
+    assert "Apache License" in (folder / "LICENSE").read_text()
 
 
 def test_a_directory_without_a_model_is_refused(tmp_path: Path) -> None:
