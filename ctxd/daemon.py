@@ -23,6 +23,7 @@ from ctxd.calm import until_calm
 from ctxd.condition import Condition
 from ctxd.config import Config, ConfigFile, config_path
 from ctxd.embed import choice
+from ctxd.embed.backfill import Draft
 from ctxd.embed.model import Embedder
 from ctxd.embed.tier import Tier
 from ctxd.following import follow
@@ -132,6 +133,7 @@ class _Daemon:
             scan=self._scan,
             maker=maker(settings),
             nudge=self._tier.backfill.nudge,
+            prepare=lambda path: self._tier.backfill.prepare(Draft(path, readers)),
         )
         self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, _home())
         self._server = Server(self._handle, self._follow, self._stop, log_path(instance.state_directory))

@@ -12,7 +12,7 @@ import functools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from concurrent.futures import Executor, Future
 from typing import TypeVar
 
@@ -60,6 +60,8 @@ class Machinery(msgspec.Struct, frozen=True, eq=False):
     feed: Feed = msgspec.field(default_factory=Feed)
     # Told that an index is another than before: whoever adds to it looks again.
     nudge: Callable[[], None] = lambda: None
+    # Awaited before a rebuilt index takes the place of the current one.
+    prepare: Callable[[str], Awaitable[None]] | None = None
 
 
 class Pipeline:
@@ -172,6 +174,8 @@ class Pipeline:
                 await self._create(path)
                 survey = await self._surveyor.survey(whole, path, self._paths, watch)
                 await self._bring_up(survey, path, in_parts=True, reuse=False)
+                if self._machinery.prepare is not None:
+                    await self._machinery.prepare(path)
                 async with self._lock:
                     survey = await self._surveyor.survey(whole, path, self._paths, watch)
                     await self._bring_up(survey, path, in_parts=False)

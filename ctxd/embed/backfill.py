@@ -17,12 +17,13 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from ctxd.embed.model import Embedder, EmbedFailed, Vector
+from ctxd.embed.model import Embedder, EmbedFailed, Model, Vector
 from ctxd.embed.passage import key, longest, passage
 from ctxd.store import filling, vectors
 from ctxd.store.cache import Cache
 from ctxd.store.driver import WriterConnection
 from ctxd.store.filling import Filled, Passage
+from ctxd.store.readers import Readers
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.writer import Writer
 from ctxprotocol.errors import CtxError
@@ -59,6 +60,20 @@ class Index(Protocol):
 
     async def read(self, function: Callable[[Snapshot], T], deadline_s: float) -> T:
         """Run a function on a snapshot of the file of the moment."""
+
+
+class Draft:
+    """An index file that nobody sees yet: a rebuild fills it beside the current one."""
+
+    complete = True
+
+    def __init__(self, path: str, readers: Readers) -> None:
+        self.index_path = path
+        self._readers = readers
+
+    async def read(self, function: Callable[[Snapshot], T], deadline_s: float) -> T:
+        """Run a function on a snapshot."""
+        return await self._readers.run(self.index_path, function, deadline_s=deadline_s)
 
 
 class Rate(msgspec.Struct):
@@ -125,6 +140,30 @@ class Backfill:
             except CtxError as error:  # the index was replaced meanwhile, or the disk is full
                 log.info("vectors: %s", error.message)
                 self._later()
+            except Exception:
+                log.exception("vectors: unexpected failure")
+                self._later()
+
+    async def prepare(self, draft: Draft) -> None:
+        """Give an index that is to take another's place the vectors that the cache has. What fails is done later."""
+        if (embedder := self.embedder) is None:
+            return
+        try:
+            await self._submit(draft.index_path, lambda connection: filling.begin(connection, embedder.model.name))
+            files, generation = await draft.read(lambda s: (filling.lacking(s), s.generation), _READ_S)
+            whole = True
+            while files:
+                read = partial(_slice, files=files, longest_bytes=longest(embedder.model))
+                found, files = await draft.read(read, _READ_S)
+                known, wanted = await self._sorted_out(found, embedder.model)
+                whole = whole and not wanted
+                await self._submit(
+                    draft.index_path, partial(filling.keep, model=embedder.model.name, filled=known, cache=self._cache)
+                )
+            if whole:
+                await self._submit(draft.index_path, lambda connection: filling.finish(connection, generation))
+        except CtxError as error:
+            log.info("vectors: %s", error.message)
 
     def _later(self) -> None:
         asyncio.get_running_loop().call_later(self._retry_s, self.nudge)
@@ -157,21 +196,27 @@ class Backfill:
 
     async def _fill(self, index: Index, path: str, found: Sequence[Passage], embedder: Embedder) -> None:
         """Give chunks their vectors: from the cache, or by embedding them a few at a time, kept at once."""
+        known, wanted = await self._sorted_out(found, embedder.model)
+        await self._keep(index, path, embedder, known)
+        texts = list(wanted)
+        for start in range(0, len(texts), BITE):
+            await self._step_aside()
+            bite = texts[start : start + BITE]
+            made = zip(bite, await self._timed(bite, embedder), strict=True)
+            kept = [Filled(one, key(embedder.model, text), vector) for text, vector in made for one in wanted[text]]
+            await self._keep(index, path, embedder, kept)
+
+    async def _sorted_out(
+        self, found: Sequence[Passage], model: Model
+    ) -> tuple[list[Filled], dict[str, list[Passage]]]:
+        """Return the passages whose vectors the cache has, and by their text those that must be embedded."""
         of: dict[str, list[Passage]] = {}
         for one in found:
             of.setdefault(passage(one), []).append(one)
-        keys = {text: key(embedder.model, text) for text in of}
+        keys = {text: key(model, text) for text in of}
         have = await self._cache.have(list(keys.values()))
         known = [Filled(one, keys[text]) for text in of if keys[text] in have for one in of[text]]
-        await self._keep(index, path, embedder, known)
-        wanted = [text for text in of if keys[text] not in have]
-        for start in range(0, len(wanted), BITE):
-            await self._step_aside()
-            bite = wanted[start : start + BITE]
-            made = zip(bite, await self._timed(bite, embedder), strict=True)
-            await self._keep(
-                index, path, embedder, [Filled(one, keys[text], vector) for text, vector in made for one in of[text]]
-            )
+        return known, {text: passages for text, passages in of.items() if keys[text] not in have}
 
     async def _keep(self, index: Index, path: str, embedder: Embedder, filled: Sequence[Filled]) -> None:
         if filled:
@@ -216,7 +261,10 @@ class Backfill:
     async def _write(self, index: Index, path: str, job: Callable[[WriterConnection], object]) -> None:
         """Run a job on the file, unless it was closed or another one took its place: nothing may open it again."""
         if index.index_path == path and any(one is index for one in self._indexes()):
-            await asyncio.wrap_future(self._writer.submit(path, job, urgent=False))
+            await self._submit(path, job)
+
+    async def _submit(self, path: str, job: Callable[[WriterConnection], object]) -> None:
+        await asyncio.wrap_future(self._writer.submit(path, job, urgent=False))
 
 
 def _slice(snapshot: Snapshot, files: Sequence[int], longest_bytes: int) -> tuple[list[Passage], list[int]]:

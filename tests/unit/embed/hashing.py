@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 from collections.abc import Sequence
@@ -22,7 +23,10 @@ def vector(text: str) -> Vector:
 
 
 class Hashing:
-    """The embedder. `asked` are the passages it was given; it fails while `failing` is set, and always at `poison`."""
+    """The embedder. `asked` are the passages it was given; it fails while `failing` is set, and always at `poison`.
+
+    After `most` passages it answers no more.
+    """
 
     def __init__(self, model: Model = MODEL) -> None:
         self.model = model
@@ -30,6 +34,7 @@ class Hashing:
         self.questions: list[str] = []
         self.failing: EmbedFailed | None = None
         self.closed = False
+        self.most = 1_000_000
 
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
         """Return one vector for each text."""
@@ -37,6 +42,8 @@ class Hashing:
             raise self.failing
         if any("poison" in text for text in texts):
             raise EmbedFailed("the process ended")
+        if len(self.asked) >= self.most:
+            await asyncio.Event().wait()
         (self.questions if query else self.asked).extend(texts)
         return [vector(text) for text in texts]
 

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from ctxd.embed import backfill as module
-from ctxd.embed.backfill import BITE, Backfill
+from ctxd.embed.backfill import BITE, Backfill, Draft
 from ctxd.embed.model import EmbedFailed, Model
 from ctxd.store import vectors
 from ctxd.worktree import Worktree
@@ -110,6 +111,7 @@ def test_what_was_interrupted_goes_on_where_it_was(root: Path, tmp_path: Path) -
 
     async def main() -> tuple[int, int]:
         first, second = Hashing(), Hashing()
+        first.most = 2 * BITE
         async with works(tmp_path / "s") as found:
             worktree = await found.fresh(str(root))
             async with filling(found, first):
@@ -155,6 +157,31 @@ def test_a_second_tree_of_the_same_content_embeds_nothing(root: Path, tmp_path: 
 
     before, after = asyncio.run(main())
     assert before == after > 0
+
+
+def test_a_rebuilt_index_has_its_vectors_when_it_is_seen(root: Path, tmp_path: Path) -> None:
+    """Nobody is answered without them in between; what the cache lacks is made later."""
+
+    async def main() -> tuple[bool, bool, int]:
+        embedder = Hashing()
+        async with works(tmp_path / "s") as found:
+            worktree = await found.fresh(str(root))
+            async with filling(found, embedder) as filler:
+                await until(lambda: is_ready(worktree))
+                readers = found.machinery.readers
+                machinery = msgspec.structs.replace(
+                    found.machinery, prepare=lambda path: filler.prepare(Draft(path, readers))
+                )
+                worktree.pipeline.use(machinery)
+                await worktree.rebuild(silent)
+                whole = await is_ready(worktree)
+                embedder.model = Model(name="other", dimensions=384, licence="none")
+                await worktree.rebuild(silent)
+                return whole, await is_ready(worktree), len(embedder.asked)
+
+    whole, other, asked = asyncio.run(main())
+    assert (whole, other) == (True, False)
+    assert asked >= 45
 
 
 def test_it_steps_aside_while_somebody_waits(root: Path, tmp_path: Path) -> None:
