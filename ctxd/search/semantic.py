@@ -22,7 +22,7 @@ from ctxd.store import read, vectors
 from ctxd.store.snapshot import Snapshot
 
 # Chunks that are looked at; among them are tests and documents, which count less.
-NEAREST = 60
+NEAREST = 100
 # Less alike than this is not alike: the nearest chunk to a question about something else.
 _LEAST = 0.25
 # Where all are equally near, all are nearest.
