@@ -61,6 +61,7 @@ class Cache:
         """Find or make the file; blocks some milliseconds. Raises IndexUnusable when there is no place for
         it."""
         self.path = _current_file(state_dir)
+        self._home = _identity(state_dir)
         self._readers = readers
         self._max_bytes = max_bytes
         self._clock = clock
@@ -177,9 +178,12 @@ class Cache:
     def _attempt(self, use: Callable[[WriterConnection], T]) -> T | None:
         """Return what `use` does with the connection; None when the cache cannot serve now.
 
+        Nothing is opened in a state directory that has taken the place of ours: it has a daemon of its own.
         Damage starts a new file. A full disk, a lock, a failed call is nobody's concern here: what is lost is
         parsed again, and the next use tries again.
         """
+        if _identity(os.path.dirname(self.path)) != self._home:
+            return None
         try:
             return use(self._opened())
         except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, IndexDamaged):
@@ -235,6 +239,14 @@ def _following(path: str) -> str:
     match = _FILE.fullmatch(os.path.basename(path))
     assert match is not None
     return os.path.join(os.path.dirname(path), f"cache-{_VERSION}-{int(match[1]) + 1}.db")
+
+
+def _identity(directory: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(directory)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _size_of(path: str) -> int:

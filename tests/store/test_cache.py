@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import zlib
@@ -15,6 +16,7 @@ import pytest
 from ctxd.store import cache as module
 from ctxd.store import driver
 from ctxd.store.cache import Cache
+from ctxd.store.readers import Readers
 from tests.store.room import Room
 
 
@@ -197,3 +199,25 @@ def test_a_log_that_somebody_pins_ends_with_its_file(room: Room, monkeypatch: py
 
     assert room.cache.path != path and not os.path.exists(path)
     assert have(room, [key(30)])
+
+
+@pytest.fixture
+def readers() -> Iterator[Readers]:
+    """Reader threads that end with the test."""
+    made = Readers(1)
+    yield made
+    made.stop()
+
+
+def test_nothing_is_opened_in_a_directory_that_took_the_place_of_ours(tmp_path: Path, readers: Readers) -> None:
+    """What was not written yet is lost with the state directory; the one that stands there now is another daemon's."""
+    state = tmp_path / "state"
+    cache = Cache(str(state), readers)
+    cache.put(key(1), b"one")
+    state.rename(tmp_path / "away")
+    other = Cache(str(state), readers)
+
+    cache.flush()
+
+    with contextlib.closing(apsw.Connection(other.path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        assert connection.execute("SELECT count(*) FROM parsed").get == 0
