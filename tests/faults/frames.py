@@ -26,7 +26,7 @@ from ctxprotocol.messages import (
     Symbols,
 )
 from tests.faults.lab import Lab, Row, Size
-from tests.faults.meters import Meter
+from tests.faults.meters import Meter, open_readers
 from tests.link import RECEIVE_BYTES, Link
 
 ENDED_WITHIN_S = 5.0
@@ -43,6 +43,7 @@ def malformed(size: Size, seed: int, bin: str) -> Row:
     with Lab(seed, bin) as lab:
         lab.tree.write("a.py", "def framed(a):\n    return a\n")
         lab.places(Row("", "", 0), "framed")
+        open_readers(lab)
         meter = Meter(lab.home)
         good = [bytes(framing.pack(each)) for each in requests(os.fsencode(lab.tree.root))]
         hello = framing.pack(hello_of(lab))

@@ -15,7 +15,7 @@ from ctxprotocol import endpoint, framing
 from ctxprotocol.messages import DaemonStatus, Hello, Symbols
 from tests.faults import copies
 from tests.faults.lab import Lab, Row, Size
-from tests.faults.meters import Meter
+from tests.faults.meters import Meter, open_readers
 from tests.faults.storms import find_key
 from tests.link import Link
 from tests.processes import wait_until
@@ -53,6 +53,7 @@ def hung_up(size: Size, seed: int, bin: str) -> Row:
             lab.places(Row("", "", 0), "hung_00000")
             for _ in range(3):  # what stays for good is there before it is measured
                 lab.link.ask(large(lab))
+            open_readers(lab)
             meter = Meter(lab.home)
             kill_mid_reply(lab, row, size.hangups)
             for _ in range(size.cancels // AT_ONCE):

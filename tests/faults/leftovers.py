@@ -32,8 +32,7 @@ TOLD = {
 }
 NOBODY = 65534
 FOREVER_S = 600.0
-# Long enough for a machine with other work, short enough for lines where nobody will ever answer.
-QUESTION = ("find", "left", "--timeout", "3")
+QUESTION = ("find", "left", "--timeout", "1")
 
 # Notes every signal that can be caught. Listens at, or locks, what it is told, until its stdin ends or time is over.
 FOREIGN = """

@@ -16,7 +16,7 @@ from ctxprotocol import framing
 from ctxprotocol.messages import Answer, Hello, Query, Symbols
 from tests.faults import copies
 from tests.faults.lab import Lab, Row, Size
-from tests.faults.meters import Meter
+from tests.faults.meters import Meter, open_readers
 from tests.link import Link
 
 STALLED = {"ci": 50, "release": 50, "nightly": 150}
@@ -52,6 +52,7 @@ def stalls(size: Size, seed: int, bin: str) -> Row:
         lab.tree.write("many.py", "".join(f"def stalled_{n:05d}(a): pass\n" for n in range(DEFINITIONS)))
         lab.places(Row("", "", 0), "stalled_00000")
         lab.link.ask(large(lab))
+        open_readers(lab)
         meter = Meter(lab.home)
         clients = [stall(lab, KINDS[number % len(KINDS)]) for number in range(count)]
         for client in clients:
