@@ -26,11 +26,14 @@ def chunks_of(language: str, text: str, max_tokens: int = 500) -> tuple[Lines, E
 def check_partition(lines: Lines, chunks: tuple[Chunk, ...]) -> None:
     """Every line is in exactly one chunk, bytes and tokens are those of its lines."""
     whole = "".join(lines.text).encode()
+    sizes = tokens.sizes(lines.text)
     at = 1
     for chunk in chunks:
         assert chunk.line_start == at and chunk.line_end >= at
         text = lines.join(chunk.line_start, chunk.line_end)
         assert whole[chunk.byte_start : chunk.byte_end] == text.encode()
+        assert chunk.tokens == sum(sizes[chunk.line_start - 1 : chunk.line_end])
+        # Breaks in a row are one token in a text, and one each where lines are counted by themselves.
         blank = sum(line.isspace() for line in lines.text[chunk.line_start - 1 : chunk.line_end])
         assert -1 <= chunk.tokens - tokens.count(text) <= blank + 1
         at = chunk.line_end + 1
