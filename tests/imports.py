@@ -39,7 +39,7 @@ class Row:
     never: tuple[str, ...] = ()
 
 
-LEAVES = ("ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
+LEAVES = ("ctxd.frames", "ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
 # Heavy ones: only the embedding process loads them.
@@ -89,6 +89,8 @@ TABLE = (
     ),
     Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
+    Row("ctxd.frames", (), "both ends of a pipe load it", ("__future__", "os", "signal", "struct")),
+    Row("ctxd.piped", ("ctxd.frames",), "a process and its pipe, whatever it does"),
     Row("ctxd.packing", LEAVES, "a pure function that every room shares"),
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
     Row(
@@ -104,15 +106,15 @@ TABLE = (
         "a child loads no database and no loop",
         never=("asyncio",),
     ),
-    Row("ctxd.parse", ("ctxd.parse", *LEAVES, ERRORS), ROOM, never=DATABASES),
+    Row("ctxd.parse", ("ctxd.parse", "ctxd.piped", *LEAVES, ERRORS), ROOM, never=DATABASES),
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),
     Row(
         "ctxd.embed.worker",
-        ("ctxd.embed.model", "ctxd.embed.pipe"),
+        ("ctxd.embed.model", "ctxd.embed.pipe", "ctxd.frames"),
         "the only process that loads a model loads nothing else",
         never=("asyncio", *DATABASES),
     ),
-    Row("ctxd.embed", ("ctxd.embed", "ctxd.store", *LEAVES, ERRORS), ROOM, never=(*MODELS, *DATABASES)),
+    Row("ctxd.embed", ("ctxd.embed", "ctxd.piped", "ctxd.store", *LEAVES, ERRORS), ROOM, never=(*MODELS, *DATABASES)),
     Row(
         "ctxd.render",
         ("ctxd.render", "ctxprotocol", *LEAVES),

@@ -5,13 +5,11 @@ The daemon's loop writes one Load, then Texts, one at a time; the child answers 
 
 from __future__ import annotations
 
-import struct
-
 import msgspec
 
 from ctxd.embed.model import Digest, Pooling
+from ctxd.frames import frame
 
-HEADER = struct.Struct(">I")
 # A few texts of some hundred characters, or their vectors: more is a broken stream.
 MAX_FRAME_BYTES = 8 << 20
 
@@ -58,8 +56,7 @@ _replies: msgspec.msgpack.Decoder[Reply] = msgspec.msgpack.Decoder(Reply)
 
 def pack(value: Load | Texts | Reply) -> bytes:
     """Return the frame of one message."""
-    payload = _encoder.encode(value)
-    return HEADER.pack(len(payload)) + payload
+    return frame(_encoder.encode(value))
 
 
 def decode_request(payload: bytes) -> Load | Texts:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ctxd.embed.model import Vector
-from ctxd.embed.pipe import HEADER, Broken, Load, Loaded, Texts, Vectors, decode_request, pack
+from ctxd.embed.pipe import Broken, Load, Loaded, Texts, Vectors, decode_request, pack
+from ctxd.frames import Pipe
 
 Embed = Callable[[Sequence[str]], list[Vector]]
 
@@ -22,20 +22,21 @@ class Unfit(Exception):
     """The model cannot be used; the message says why."""
 
 
-def run(source: int, sink: int, load: Callable[[Load], Embed]) -> None:
-    """Serve on two descriptors until the first ends, or until something cannot be done."""
+def run(pipe: Pipe, load: Callable[[Load], Embed]) -> None:
+    """Serve until the input ends, or until something cannot be done."""
     embed: Embed | None = None
-    while (payload := _receive(source)) is not None:
+    while (payload := pipe.receive()) is not None:
         request = decode_request(payload)
         try:
             if isinstance(request, Load):
                 os.nice(request.niceness)
                 embed = load(request)
-                _answer(sink, Loaded())
+                pipe.send(pack(Loaded()))
             elif isinstance(request, Texts) and embed is not None:
-                _answer(sink, Vectors(tuple(embed(request.texts))))
+                pipe.send(pack(Vectors(tuple(embed(request.texts)))))
         except Exception as fault:  # of three libraries, each with errors of its own
-            _answer(sink, Broken(f"{type(fault).__name__}: {fault}" if not isinstance(fault, Unfit) else str(fault)))
+            said = str(fault) if isinstance(fault, Unfit) else f"{type(fault).__name__}: {fault}"
+            pipe.send(pack(Broken(said)))
             return
 
 
@@ -107,34 +108,10 @@ def _quantized(numpy: Any, values: Any, dimensions: int) -> Vector:
     return vector
 
 
-def _answer(sink: int, reply: Loaded | Vectors | Broken) -> None:
-    rest = memoryview(pack(reply))
-    while rest:
-        rest = rest[os.write(sink, rest) :]
-
-
-def _receive(source: int) -> bytes | None:
-    header = _exactly(source, HEADER.size)
-    return None if header is None else _exactly(source, HEADER.unpack(header)[0])
-
-
-def _exactly(source: int, size: int) -> bytes | None:
-    data = bytearray()
-    while len(data) < size:
-        piece = os.read(source, size - len(data))
-        if not piece:
-            return None
-        data += piece
-    return bytes(data)
-
-
 def serve(load: Callable[[Load], Embed] = load) -> None:
     """Be the process on this one's standard input and output."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is for the daemon
-    sink = os.dup(1)
-    os.dup2(2, 1)  # whatever a library prints must not fall between two frames
     try:
-        run(0, sink, load)
+        run(Pipe.standard(), load)
     except (BrokenPipeError, ConnectionResetError):
         pass  # the daemon is gone
 

@@ -1,30 +1,21 @@
-"""One parse worker as the loop sees it: a child process and the socket pair to its standard input and output.
-
-Owned by a pool's desk. No thread waits for the process: the end of its output says that it is gone.
-"""
+"""One parse worker as the loop sees it. Owned by a pool's desk."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import socket
-import subprocess
 import sys
 from collections.abc import Sequence
 
 import msgspec
 
-from ctxd.parse.pipe import HEADER, MAX_FRAME_BYTES, Outcome, Parse, Read, Setup, decode_outcome, pack
+from ctxd.parse.pipe import MAX_FRAME_BYTES, Outcome, Parse, Read, Setup, decode_outcome, pack
+from ctxd.piped import Piped
 
 COMMAND = (sys.executable, "-E", "-P", "-m", "ctxd.parse.worker")
-# What the loop buffers of one worker's results before it stops reading and the worker waits.
-_BUFFER_BYTES = 1 << 20
 # A worker that is ready to run but gets no processor is not hanging: it may have this many budgets of wall
 # time, as its own alarm counts its processor time.
 _STARVED_BUDGETS = 10
-# Linux: a killed process is gone within milliseconds; this only bounds a wait on a broken disk.
-_REAP_S = 5.0
 
 
 class ChildDied(Exception):
@@ -38,46 +29,20 @@ class ChildDied(Exception):
 class Child:
     """A running worker. Use `open`; whoever opens it awaits `end`."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, process: Piped) -> None:
         self._process = process
-        self._reader = reader
-        self._writer = writer
         self.pid = process.pid
 
     @classmethod
     async def open(cls, command: Sequence[str], setup: Setup) -> Child:
         """Start a worker; raises OSError when no process can be had."""
-        ours, theirs = socket.socketpair()
-        try:
-            # Two milliseconds of the loop; asyncio's own way costs a thread for each process on 3.11.
-            process = subprocess.Popen(  # noqa: ASYNC220
-                command or COMMAND,
-                stdin=theirs.fileno(),
-                stdout=theirs.fileno(),
-                cwd="/",
-                env=_environment(),
-            )
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        try:
-            reader, writer = await asyncio.open_connection(sock=ours, limit=_BUFFER_BYTES)
-        except BaseException:
-            ours.close()
-            process.kill()
-            process.wait(_REAP_S)
-            raise
-        child = cls(process, reader, writer)
+        child = cls(await Piped.open(command or COMMAND))
         child.send(setup)
         return child
 
     def send(self, request: Setup | Read | Parse) -> None:
-        """Queue a request; a batch of paths is small enough for the transport's buffer."""
-        self._writer.write(pack(request))
+        """Queue a request."""
+        self._process.send(pack(request))
 
     async def receive(self, budget_s: float) -> Outcome:
         """Return the worker's next answer; raises ChildDied, also when the answer takes longer than
@@ -85,7 +50,7 @@ class Child:
 
         A worker that cannot get a processor is given longer.
         """
-        task = asyncio.ensure_future(self._frame())
+        task = asyncio.ensure_future(self._process.receive(MAX_FRAME_BYTES))
         try:
             for _ in range(_STARVED_BUDGETS):
                 done, _ = await asyncio.wait((task,), timeout=budget_s)
@@ -97,17 +62,10 @@ class Child:
         if not task.done():
             raise ChildDied("no answer within the budget", timed_out=True)
         try:
-            return task.result()
+            return decode_outcome(task.result())
         except (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError) as error:
-            code = await self._exit_code()
+            code = await self._process.exit_code()
             raise ChildDied(f"ended with {code}", timed_out=code == -signal.SIGPROF) from error
-
-    async def _frame(self) -> Outcome:
-        header = await self._reader.readexactly(HEADER.size)
-        (size,) = HEADER.unpack(header)
-        if size > MAX_FRAME_BYTES:
-            raise ConnectionError("the worker's stream is broken")
-        return decode_outcome(await self._reader.readexactly(size))
 
     def _is_runnable(self) -> bool:
         """Return whether the process runs or waits for a processor, rather than sleeps; False where
@@ -120,33 +78,8 @@ class Child:
 
     def ended(self) -> bool:
         """Return whether the process is gone, killed from outside for one."""
-        return self._process.poll() is not None
-
-    async def _exit_code(self) -> int:
-        """Return how the process ended; end it if its output closed before it did."""
-        for _ in range(20):
-            if (code := self._process.poll()) is not None:
-                return code
-            await asyncio.sleep(0.005)
-        await self.end()
-        return self._process.returncode
+        return self._process.ended()
 
     async def end(self) -> None:
-        """Kill the process and wait until it is gone. May be called again; also safe while being
-        cancelled."""
-        self._writer.close()
-        if self._process.poll() is None:
-            self._process.kill()
-        try:
-            for _ in range(200):
-                if self._process.poll() is not None:
-                    break
-                await asyncio.sleep(0.005)
-        finally:
-            self._process.wait(_REAP_S)
-
-
-def _environment() -> dict[str, str]:
-    """Return what a worker needs of ours: no variable of a user's shell changes how a file is parsed."""
-    kept = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH", "CTX_HOME")
-    return {name: os.environ[name] for name in kept if name in os.environ}
+        """Kill the process and wait until it is gone. May be called again; also safe while being cancelled."""
+        await self._process.end()

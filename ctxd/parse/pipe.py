@@ -8,13 +8,11 @@ without a reply is the one it was working on.
 
 from __future__ import annotations
 
-import struct
-
 import msgspec
 
+from ctxd.frames import frame
 from ctxd.model import FileStat, SkipReason
 
-HEADER = struct.Struct(">I")
 # A 4 MB file becomes its compressed text, its words and its facts: never near this. More is a broken stream.
 MAX_FRAME_BYTES = 256 << 20
 
@@ -95,8 +93,7 @@ _outcomes = msgspec.msgpack.Decoder(Outcome)
 
 def pack(value: Setup | Read | Parse | Outcome) -> bytes:
     """Return the frame of one message."""
-    payload = _encoder.encode(value)
-    return HEADER.pack(len(payload)) + payload
+    return frame(_encoder.encode(value))
 
 
 def decode_request(payload: bytes) -> Setup | Read | Parse:

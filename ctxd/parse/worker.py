@@ -16,11 +16,12 @@ from typing import assert_never
 
 import msgspec
 
+from ctxd.frames import Pipe
 from ctxd.model import ParsedFile
 from ctxd.parse.assembly import parse
 from ctxd.parse.fingerprint import fingerprint
 from ctxd.parse.languages import Language, detect
-from ctxd.parse.pipe import HEADER, Outcome, Parse, ParseSettings, Read, Setup, decode_request, pack
+from ctxd.parse.pipe import Outcome, Parse, ParseSettings, Read, Setup, decode_request, pack
 from ctxd.parse.reading import Content, Place
 from ctxd.parse.verdicts import verdict
 
@@ -44,11 +45,10 @@ class _Held(msgspec.Struct, frozen=True):
 
 
 class Worker:
-    """Answers the daemon's requests on two descriptors until the first ends."""
+    """Answers the daemon's requests until its input ends."""
 
-    def __init__(self, source: int, sink: int, parse_file: ParseFile = parse) -> None:
-        self._source = source
-        self._sink = sink
+    def __init__(self, pipe: Pipe, parse_file: ParseFile = parse) -> None:
+        self._pipe = pipe
         self._parse_file = parse_file
         self._settings = ParseSettings()
         self._alarm_s = 0.0
@@ -57,7 +57,7 @@ class Worker:
 
     def run(self) -> None:
         """Serve until the input ends."""
-        while (payload := self._receive()) is not None:
+        while (payload := self._pipe.receive()) is not None:
             request = decode_request(payload)
             match request:
                 case Setup():
@@ -93,7 +93,7 @@ class Worker:
                     kept -= len(entry.data)
                     entry = _Held(path, entry.language, entry.outcome, None)
             held.append(entry)
-            self._answer(entry.outcome)
+            self._pipe.send(pack(entry.outcome))
 
     def _look(self, place: Place, path: str) -> _Held:
         """Read one path and say what it is."""
@@ -123,33 +123,13 @@ class Worker:
             if entry.data is not None:
                 parsed = self._parse_file(entry.data, entry.language, self._settings, note)
                 outcome = msgspec.structs.replace(outcome, note=note, blob=_encoder.encode(parsed))
-            self._answer(outcome)
+            self._pipe.send(pack(outcome))
         gc.collect()
 
     def _arm(self) -> None:
         if self._alarm_s:
             # Not caught on purpose: a handler would wait for the parser to return.
             signal.setitimer(signal.ITIMER_PROF, self._alarm_s)
-
-    def _answer(self, outcome: Outcome) -> None:
-        rest = memoryview(pack(outcome))
-        while rest:
-            rest = rest[os.write(self._sink, rest) :]
-
-    def _receive(self) -> bytes | None:
-        header = self._exactly(HEADER.size)
-        if header is None:
-            return None
-        return self._exactly(HEADER.unpack(header)[0])
-
-    def _exactly(self, size: int) -> bytes | None:
-        data = bytearray()
-        while len(data) < size:
-            piece = os.read(self._source, size - len(data))
-            if not piece:
-                return None
-            data += piece
-        return bytes(data)
 
 
 def _unread(content: Content) -> Outcome:
@@ -172,13 +152,8 @@ def serve(parse_file: ParseFile = parse) -> None:
     # Facts are trees without cycles: looking for some while they grow costs a twentieth of the time and finds none.
     gc.freeze()
     gc.disable()
-    # The terminal's Ctrl-C is for the daemon, which ends its workers itself.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Whatever a library prints must not fall between two frames.
-    sink = os.dup(1)
-    os.dup2(2, 1)
     try:
-        Worker(0, sink, parse_file).run()
+        Worker(Pipe.standard(), parse_file).run()
     except (BrokenPipeError, ConnectionResetError):
         # The daemon is gone, and with it the one who would read an error.
         pass

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import msgspec
 
+from ctxd.frames import LENGTH, Pipe
 from ctxd.model import ParsedFile
 from ctxd.parse.child import COMMAND
-from ctxd.parse.pipe import HEADER, Outcome, Parse, ParseSettings, Read, Setup, decode_outcome, pack
+from ctxd.parse.pipe import Outcome, Parse, ParseSettings, Read, Setup, decode_outcome, pack
 from ctxd.parse.worker import Worker
 
 
@@ -23,14 +24,14 @@ def converse(*requests: Setup | Read | Parse) -> list[Outcome]:
     with os.fdopen(into, "wb") as file:
         file.writelines(pack(request) for request in requests)
     try:
-        Worker(source, sink).run()
+        Worker(Pipe(source, sink)).run()
     finally:
         os.close(source)
         os.close(sink)
     with os.fdopen(out, "rb") as file:
         answers = []
-        while header := file.read(HEADER.size):
-            answers.append(decode_outcome(file.read(*HEADER.unpack(header))))
+        while header := file.read(LENGTH.size):
+            answers.append(decode_outcome(file.read(*LENGTH.unpack(header))))
         return answers
 
 
@@ -60,7 +61,7 @@ def test_worker_ends_when_its_input_does() -> None:
         assert worker.stdin is not None and worker.stdout is not None and worker.stderr is not None
         worker.stdin.write(pack(SETUP) + pack(Read(0, b"/", ("nothing-of-this-name",))))
         worker.stdin.flush()
-        size = HEADER.unpack(worker.stdout.read(HEADER.size))[0]
+        size = LENGTH.unpack(worker.stdout.read(LENGTH.size))[0]
         assert decode_outcome(worker.stdout.read(size)).gone
         worker.send_signal(signal.SIGINT)
         worker.stdin.close()
