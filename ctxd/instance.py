@@ -13,6 +13,7 @@ import socket
 import stat
 from collections.abc import Mapping
 
+from ctxd.inode import inode
 from ctxprotocol.endpoint import make_private, socket_path
 
 # Clients that arrive at one instant wait here while the loop is busy elsewhere.
@@ -69,7 +70,7 @@ class Instance:
         finally:
             os.umask(before)
         listener.listen(BACKLOG)
-        self._bound = _identity(self.socket_path)
+        self._bound = inode(self.socket_path, follow=False)
         return listener
 
     def _remove_dead(self) -> None:
@@ -83,11 +84,11 @@ class Instance:
 
     def socket_lost(self) -> bool:
         """Say whether the path no longer leads to the socket that we bound."""
-        return self._bound is not None and _identity(self.socket_path) != self._bound
+        return self._bound is not None and inode(self.socket_path, follow=False) != self._bound
 
     def directory_lost(self) -> bool:
         """Say whether the state directory's path no longer leads to the directory that we hold."""
-        return _identity(self.state_directory) != self._held
+        return inode(self.state_directory, follow=False) != self._held
 
     def unbind(self) -> None:
         """Remove the socket if it is still ours. A passed-in one stays: its manager listens on."""
@@ -106,14 +107,6 @@ class Instance:
     def release(self) -> None:
         """Give up the lock: the very last thing that a daemon does."""
         os.close(self._lock)
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.lstat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def passed_socket(environ: Mapping[str, str]) -> socket.socket | None:

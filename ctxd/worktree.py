@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ctxd.inode import inode
 from ctxd.lookout import Lookout, OpenWatcher
 from ctxd.looks import Looks
 from ctxd.model import Batch, FileEvent, Freshness, Overflow
@@ -54,7 +54,7 @@ class Worktree:
         self.last_event = 0.0
         self.audited = Audited()
         self.told = Freshness(fresh=True)
-        self._identity = _identity(root)
+        self._identity = inode(root)
         self._debouncer = Debouncer()
         self._loop = asyncio.get_running_loop()
         self._barrier = Barrier(self._loop.create_future)
@@ -226,7 +226,7 @@ class Worktree:
     async def _check_root(self) -> None:
         # A file system whose events count is a local one, which answers.
         trusted = self.watcher.trusted
-        found = _identity(self.root) if trusted else await self._looks.ask(self.root, lambda: _identity(self.root))
+        found = inode(self.root) if trusted else await self._looks.ask(self.root, lambda: inode(self.root))
         if found is None:
             raise RootGone(f"{self.root} does not exist any more", "ctx forget deletes what was indexed of it")
         if found != self._identity:
@@ -324,11 +324,3 @@ class Worktree:
 
 def _silent(_progress: Progress) -> None:
     """Report nothing."""
-
-
-def _identity(root: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(root)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

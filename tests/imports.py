@@ -39,7 +39,7 @@ class Row:
     never: tuple[str, ...] = ()
 
 
-LEAVES = ("ctxd.frames", "ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
+LEAVES = ("ctxd.frames", "ctxd.inode", "ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
 # Heavy ones: only the embedding process loads them.
@@ -90,6 +90,7 @@ TABLE = (
     Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
     Row("ctxd.frames", (), "both ends of a pipe load it", ("__future__", "os", "signal", "struct")),
+    Row("ctxd.inode", (), "a look at a path", ("__future__", "os")),
     Row("ctxd.piped", ("ctxd.frames",), "a process and its pipe, whatever it does"),
     Row("ctxd.packing", LEAVES, "a pure function that every room shares"),
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
@@ -239,7 +240,7 @@ TABLE = (
     Row("ctxd.roots", ("ctxprotocol", *LEAVES), "which directory a request is about, by stats alone"),
     Row("ctxd.narrowing", ("ctxprotocol", *LEAVES), "names in, names out"),
     Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
-    Row("ctxd.instance", ("ctxprotocol",), "the lock is taken before anything heavy is loaded"),
+    Row("ctxd.instance", ("ctxd.inode", "ctxprotocol"), "the lock is taken before anything heavy is loaded"),
     Row("ctxd.calm", (), "a load average and a wait", ("__future__", "asyncio", "collections", "os", "time")),
     Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes", "gc")),
     Row("ctxd.looks", ("ctxprotocol.errors",), "threads that wait for disks, so that nobody else has to"),

@@ -18,6 +18,7 @@ from typing import TypeVar, cast
 
 import apsw
 
+from ctxd.inode import inode
 from ctxd.store.driver import IndexDamaged, WriterConnection, create, make_private_directory, open_writer, remove, tidy
 from ctxd.store.readers import Readers
 from ctxprotocol.errors import CtxError, IndexUnusable
@@ -61,7 +62,7 @@ class Cache:
         """Find or make the file; blocks some milliseconds. Raises IndexUnusable when there is no place for
         it."""
         self.path = _current_file(state_dir)
-        self._home = _identity(state_dir)
+        self._home = inode(state_dir)
         self._readers = readers
         self._max_bytes = max_bytes
         self._clock = clock
@@ -182,7 +183,7 @@ class Cache:
         Damage starts a new file. A full disk, a lock, a failed call is nobody's concern here: what is lost is
         parsed again, and the next use tries again.
         """
-        if _identity(os.path.dirname(self.path)) != self._home:
+        if inode(os.path.dirname(self.path)) != self._home:
             return None
         try:
             return use(self._opened())
@@ -239,14 +240,6 @@ def _following(path: str) -> str:
     match = _FILE.fullmatch(os.path.basename(path))
     assert match is not None
     return os.path.join(os.path.dirname(path), f"cache-{_VERSION}-{int(match[1]) + 1}.db")
-
-
-def _identity(directory: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(directory)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def _size_of(path: str) -> int:
