@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 
 from ctxprotocol.errors import ConfigInvalid
 from ctxprotocol.settings import KEYS as KEYS
@@ -62,11 +61,6 @@ class ConfigFile:
             self._fault = fault
         except (OSError, UnicodeDecodeError) as fault:
             self._fault = ConfigInvalid(f"{self.path}: {fault}")
-
-
-def own_environment() -> Mapping[str, str]:
-    """Return the environment that the daemon was started with."""
-    return os.environ
 
 
 def platform() -> str:

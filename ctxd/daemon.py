@@ -35,13 +35,13 @@ from ctxd.parse.languages import names, resolve
 from ctxd.parse.pool import ParseSettings, Pool
 from ctxd.pipeline import Machinery, Pipeline
 from ctxd.remaking import remake
-from ctxd.scan.threads import ScanThreads
 from ctxd.server import Report, Server
 from ctxd.store.cache import Cache
 from ctxd.store.driver import tidy
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
+from ctxd.threads import Threads
 from ctxd.visit import Services
 from ctxd.watch.opening import open_watcher
 from ctxd.worktree import Worktree
@@ -56,6 +56,8 @@ log = logging.getLogger("ctxd")
 # by a client, which waits for 30 s. A first index is waited for up to 10 s, and then the question is answered.
 SIGNAL_GRACE_S = 2.0
 STOP_GRACE_S = 15.0
+# Walks and comparisons at a time, after how long one does not count any more, and how many roots may hang at once.
+SCANS, SLOW_SCAN_S, MOST_SCANS = 2, 0.25, 16
 # Beat of the housekeeping: how soon a removed socket is noticed, and what counts as a gap in time.
 BEAT_S = 5.0
 GAP_S = 30.0
@@ -122,7 +124,7 @@ class _Daemon:
         settings = settings_of(self._applied)
         # What a changed configuration has set going.
         self._errands: set[asyncio.Task[None]] = set()
-        self._scan = ScanThreads()
+        self._scan = Threads("ctxd-scan", places=SCANS, slow_s=SLOW_SCAN_S, most=MOST_SCANS)
         self._tier = Tier(self._embedder, self._indexes, writer, writer.cache, lambda: self._server.asking() > 0)
         machinery = Machinery(
             pool=Pool(settings, workers=self._applied.workers),

@@ -243,7 +243,10 @@ TABLE = (
     Row("ctxd.instance", ("ctxd.inode", "ctxprotocol"), "the lock is taken before anything heavy is loaded"),
     Row("ctxd.calm", (), "a load average and a wait", ("__future__", "asyncio", "collections", "os", "time")),
     Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes", "gc")),
-    Row("ctxd.looks", ("ctxprotocol.errors",), "threads that wait for disks, so that nobody else has to"),
+    Row("ctxd.threads", (), "an executor that does not end by hanging"),
+    Row(
+        "ctxd.looks", ("ctxd.threads", "ctxprotocol.errors"), "threads that wait for disks, so that nobody else has to"
+    ),
     Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),
     Row("ctxd.daemon", ("ctxd", "ctxprotocol"), "the composition root knows all"),
     Row("ctxd.__main__", ("ctxd.main",), "an entry point"),

@@ -16,7 +16,6 @@ _NO_TYPE = frozenset(
     new or print private protected public readonly require return static throw use var xor yield""".split()  # noqa: SIM905
 )
 _DECLARES = re.compile(r"\s*(?:$|[=;,)](?![=>]))")
-_SEVERAL = re.compile(r"[\w\]|&]\s+&?(?:\.\.\.)?$")
 _STARTS = re.compile(r"(?:^|[;{(}]|\bstatic)\s*$")
 _ASSIGNED = re.compile(r"\s*=(?![=>])\s*(.*)")
 _LOOP = re.compile(r"(?:\bas|=>)\s*&?(?:\[[^\]]*)?$")

@@ -12,11 +12,11 @@ from ctxd.config import Config
 from ctxd.daemon import maker, settings_of
 from ctxd.parse.pool import Pool
 from ctxd.pipeline import Machinery
-from ctxd.scan.threads import ScanThreads
 from ctxd.store.cache import Cache
 from ctxd.store.readers import Readers
 from ctxd.store.registry import Registry
 from ctxd.store.writer import Writer
+from ctxd.threads import Threads
 from ctxd.watch.opening import open_watcher
 from ctxd.worktree import Worktree
 from ctxd.worktrees import Worktrees
@@ -62,7 +62,7 @@ async def works(state: Path, config: Config = Works.config) -> AsyncIterator[Wor
     state.mkdir(mode=0o700, exist_ok=True)
     readers = Readers(2)
     writer = Writer(Cache(str(state), readers))
-    scan = ScanThreads()
+    scan = Threads("ctxd-scan", places=2, slow_s=0.25, most=16)
     settings = settings_of(config)
     pool = Pool(settings, workers=config.workers)
     registry = Registry.open(str(state), writer)

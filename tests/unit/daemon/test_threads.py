@@ -1,4 +1,4 @@
-"""Scan threads: fair, few at a time, and never all held up by what hangs."""
+"""Threads for the file system: fair, few at a time, and never all held up by what hangs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from concurrent.futures import CancelledError, Future
 
 import pytest
 
-from ctxd.scan import threads
-from ctxd.scan.threads import ScanThreads
+from ctxd import threads
+from ctxd.threads import Threads
 from tests import processes
 
 SOON_S = 10.0
@@ -24,22 +24,22 @@ def go() -> Iterator[threading.Event]:
 
 
 @pytest.fixture
-def pool(go: threading.Event) -> Iterator[ScanThreads]:
+def pool(go: threading.Event) -> Iterator[Threads]:
     """One place, given up after a moment, and three threads."""
-    pool = ScanThreads(places=1, slow_s=0.01, most=3)
+    pool = Threads("ctxd-scan", places=1, slow_s=0.01, most=3)
     yield pool
     go.set()
     pool.shutdown()
 
 
-def test_a_slow_root_holds_up_no_other(pool: ScanThreads, go: threading.Event) -> None:
+def test_a_slow_root_holds_up_no_other(pool: Threads, go: threading.Event) -> None:
     """The job behind one that hangs is done all the same."""
     hanging = pool.submit(go.wait)
     assert pool.submit(int, "7").result(SOON_S) == 7
     assert not hanging.done()
 
 
-def test_jobs_are_served_in_their_order(pool: ScanThreads) -> None:
+def test_jobs_are_served_in_their_order(pool: Threads) -> None:
     """Nobody overtakes: with one place they are done one after the other."""
     done: list[int] = []
     for job in [pool.submit(done.append, number) for number in range(50)]:
@@ -49,7 +49,7 @@ def test_jobs_are_served_in_their_order(pool: ScanThreads) -> None:
 
 def test_no_more_work_than_there_are_places(go: threading.Event) -> None:
     """Each thread that computes delays the loop: the second job waits while the first is not slow."""
-    patient = ScanThreads(places=1, slow_s=3600, most=3)
+    patient = Threads("ctxd-scan", places=1, slow_s=3600, most=3)
     began = threading.Event()
     first = patient.submit(lambda: (began.set(), go.wait()))
     assert began.wait(SOON_S)
@@ -60,7 +60,7 @@ def test_no_more_work_than_there_are_places(go: threading.Event) -> None:
     patient.shutdown()
 
 
-def test_threads_are_bounded(pool: ScanThreads, go: threading.Event) -> None:
+def test_threads_are_bounded(pool: Threads, go: threading.Event) -> None:
     """When as many roots hang as there are threads, the next job waits; those too many end when they are idle."""
     hanging = [pool.submit(go.wait) for _ in range(3)]
     waiting = pool.submit(int, "7")
@@ -70,7 +70,7 @@ def test_threads_are_bounded(pool: ScanThreads, go: threading.Event) -> None:
     assert pool.submit(int, "8").result(SOON_S) == 8
 
 
-def test_an_error_belongs_to_who_waits(pool: ScanThreads) -> None:
+def test_an_error_belongs_to_who_waits(pool: Threads) -> None:
     """And the thread goes on."""
     with pytest.raises(ValueError, match="seven"):
         pool.submit(int, "seven").result(SOON_S)
@@ -78,11 +78,11 @@ def test_an_error_belongs_to_who_waits(pool: ScanThreads) -> None:
 
 
 def test_the_end_does_not_wait_for_what_hangs(
-    pool: ScanThreads, go: threading.Event, monkeypatch: pytest.MonkeyPatch
+    pool: Threads, go: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dead file system must not keep the daemon from ending; what is queued is cancelled."""
     monkeypatch.setattr(threads, "JOIN_S", 0.01)
-    narrow = ScanThreads(places=1, slow_s=3600, most=1)
+    narrow = Threads("ctxd-scan", places=1, slow_s=3600, most=1)
     began = threading.Event()
     narrow.submit(lambda: (began.set(), go.wait()))
     assert began.wait(SOON_S)

@@ -1,6 +1,6 @@
-"""The scan threads: walks, looks and comparing, first come, first served. Owned by the composition root.
+"""Threads that ask the file system, first come, first served. Owned by whoever makes them.
 
-Two work at a time: Python lets only one of them run anyway, and each more would delay the loop. One that has been at
+Few work at a time: Python lets only one of them run anyway, and each more would delay the loop. One that has been at
 its job for long is waiting for a disk or a network, or walks a tree of 100,000 files; it then gives its place up, so
 that a slow root holds up no other. A thread that never comes back keeps the daemon neither from work nor from ending.
 """
@@ -18,19 +18,18 @@ from typing import Any, ParamSpec, TypeVar
 T = TypeVar("T")
 P = ParamSpec("P")
 
-# How many work at a time, and after how long one does not count any more.
-PLACES = 2
-SLOW_S = 0.25
-# As many roots as this may hang at once.
-MOST_THREADS = 16
 # How long the end waits for a job that runs: git is given up after half a minute, a dead file system never.
 JOIN_S = 2.0
 
 
-class ScanThreads(Executor):
-    """The threads; they start when they are needed. As many as there are places stay."""
+class Threads(Executor):
+    """The threads; they start when they are needed. As many as there are places stay.
 
-    def __init__(self, places: int = PLACES, slow_s: float = SLOW_S, most: int = MOST_THREADS) -> None:
+    `places` work at a time; one does not count any more after `slow_s`; `most` may hang at once.
+    """
+
+    def __init__(self, name: str, *, places: int, slow_s: float, most: int) -> None:
+        self._name = name
         self._places = places
         self._slow_s = slow_s
         self._most = most
@@ -47,7 +46,7 @@ class ScanThreads(Executor):
         future: Future[T] = Future()
         with self._condition:
             if self._ended:
-                raise RuntimeError("the scan threads have ended")
+                raise RuntimeError(f"the threads {self._name} have ended")
             self._jobs.append((future, lambda: fn(*args, **kwargs)))
             while len(self._threads) < self._places:
                 self._start()
@@ -69,7 +68,7 @@ class ScanThreads(Executor):
             thread.join(max(0.0, ends - time.monotonic()))
 
     def _start(self) -> None:
-        thread = threading.Thread(target=self._work, name=f"ctxd-scan-{next(self._number)}", daemon=True)
+        thread = threading.Thread(target=self._work, name=f"{self._name}-{next(self._number)}", daemon=True)
         self._threads.append(thread)
         # Counted as waiting from here on, or each of some quick jobs would start one more.
         self._waiting += 1
