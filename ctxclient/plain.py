@@ -22,8 +22,8 @@ WORKTREE = (*REQUEST, "directory", "chosen", "root", "home", "fresh_within_ms", 
 FILTERED = (*WORKTREE, "limit", "languages", "paths", "excludes", "kind", "content")
 # The fields of each request in their order on the wire.
 FIELDS = {
-    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without", "session", "semantic"),
-    "find": (*FILTERED, "text", "full", "explain", "without", "semantic"),
+    "query": (*FILTERED, "text", "budget", "full", "stubs", "explain", "without", "session", "semantic", "llm"),
+    "find": (*FILTERED, "text", "full", "explain", "without", "semantic", "llm"),
     "symbols": (*FILTERED, "pattern"),
     "outline": (*FILTERED, "file"),
     "callers": (*FILTERED, "name"),
@@ -56,6 +56,7 @@ DEFAULTS: "Mapping[str, Value | None]" = {
     "explain": False,
     "session": "",
     "semantic": None,
+    "llm": False,
     "pattern": "",
     "depth": 1,
     "reverse": False,
@@ -68,7 +69,7 @@ COMMON = {"-C": "dir", "--dir": "dir", "--json": "json", "--color": "color", "--
 WAITS = {**COMMON, "--fresh-within": "fresh_within_ms", "--index-wait": "index_wait_ms"}
 LISTS = {**WAITS, "--limit": "limit", "--lang": "languages", "--language": "languages", "--path": "paths"}
 FILTERS = {**LISTS, "--exclude": "excludes", "--type": "kind", "--content": "content"}
-VECTORS = {"--semantic": "semantic", "--no-semantic": "semantic"}
+MODELS = {"--semantic": "semantic", "--no-semantic": "semantic", "--llm": "llm", "--no-llm": "llm"}
 OPTIONS = {
     "query": {
         **FILTERS,
@@ -77,9 +78,9 @@ OPTIONS = {
         "--stubs": "stubs",
         "--explain": "explain",
         "--session": "session",
-        **VECTORS,
+        **MODELS,
     },
-    "find": {**FILTERS, "--full": "full", "--explain": "explain", **VECTORS},
+    "find": {**FILTERS, "--full": "full", "--explain": "explain", **MODELS},
     "symbols": FILTERS,
     "outline": {**LISTS, "--type": "kind"},
     "callers": {**LISTS, "--exclude": "excludes", "--type": "kind"},
@@ -90,7 +91,7 @@ OPTIONS = {
     "status": {**WAITS, "--skipped": "skipped"},
     "daemon_status": COMMON,
 }
-FLAGS = ("json", "full", "stubs", "explain", "skipped", "reverse", "semantic")
+FLAGS = ("json", "full", "stubs", "explain", "skipped", "reverse", "semantic", "llm")
 MANY = ("languages", "paths", "excludes")
 CHOICES = {"color": ("auto", "always", "never"), "content": ("all", "code", "docs", "config")}
 # Whole numbers only, and what one unit is on the wire: lowest, highest, factor.

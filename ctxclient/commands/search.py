@@ -17,6 +17,10 @@ semantic = click.option(
     help="Search by meaning too, or never (default: where words find little).",
 )
 
+llm = click.option(
+    "--llm/--no-llm", help="Let the language model of llm.providers plan the search and judge what was found."
+)
+
 
 @click.command(
     "query",
@@ -42,6 +46,7 @@ semantic = click.option(
 @click.option("--stubs", is_flag=True, help="Show one line per result, no code.")
 @explain
 @semantic
+@llm
 @click.option("--session", metavar="ID", help="Leave out code that was sent to this session before.")
 def query(text: tuple[str, ...], **given: Any) -> int:
     """Compile the context for a question into a token budget.
@@ -65,6 +70,7 @@ def query(text: tuple[str, ...], **given: Any) -> int:
 @click.option("--full", is_flag=True, help="Show the code with line numbers.")
 @explain
 @semantic
+@llm
 def find(text: tuple[str, ...], **given: Any) -> int:
     """Find ranked places for a text, with one line about each.
 

@@ -74,6 +74,7 @@ class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"
     `without` names parts of a score that do not count, as `explain` prints them: for measuring what each is worth.
     `session` names who asks: what it was sent before, and what has not changed since, is not sent again.
     `semantic`: vectors must speak, or must not; None leaves it to how much words found.
+    `llm`: the language model that the user configured may plan the search and judge what was found.
     """
 
     text: str
@@ -84,16 +85,18 @@ class Query(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="query"
     without: tuple[str, ...] = ()
     session: str = ""
     semantic: bool | None = None
+    llm: bool = False
 
 
 class Find(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="find"):
-    """`ctx find`: ranked places for `text`, with their code when `full`. `without` and `semantic` as in Query."""
+    """`ctx find`: ranked places for `text`, with their code when `full`. The other fields as in Query."""
 
     text: str
     full: bool = False
     explain: bool = False
     without: tuple[str, ...] = ()
     semantic: bool | None = None
+    llm: bool = False
 
 
 class Symbols(Filtered, frozen=True, kw_only=True, omit_defaults=True, tag="symbols"):
