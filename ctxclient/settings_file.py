@@ -18,6 +18,7 @@ import msgspec
 
 from ctxprotocol import endpoint, settings
 from ctxprotocol.errors import ConfigInvalid
+from ctxprotocol.providers import Provider
 from ctxprotocol.settings import Value
 
 # Far above any file of ours.
@@ -65,10 +66,10 @@ def edited(text: str, key: str, value: Value | None, path: str) -> str:
     if value is None:
         changed = statements[:place] + statements[place + 1 :] if place is not None else statements
     elif place is not None:
-        new = Statement(_with_value(statements[place].text, _written(value)))
+        new = Statement(_with_value(statements[place].text, written(value)))
         changed = [*statements[:place], new, *statements[place + 1 :]]
     else:
-        changed = _with_key(statements, key, _written(value), "\r\n" if "\r\n" in text else "\n")
+        changed = _with_key(statements, key, written(value), "\r\n" if "\r\n" in text else "\n")
     result = "".join(each.text for each in changed)
     with contextlib.suppress(ConfigInvalid):
         if settings.read(result, path) == wanted:
@@ -144,16 +145,23 @@ def _with_key(statements: list[Statement], key: str, value: str, newline: str) -
     return [*before, Statement(new), *statements[place + 1 :]]
 
 
-def _written(value: Value) -> str:
-    """Return a value as TOML writes it. JSON's strings are TOML's basic strings, but for DEL, which TOML escapes."""
+def written(value: object) -> str:
+    """Return a value as TOML writes it. JSON's strings are TOML's basic strings, but for DEL, which TOML escapes.
+
+    A provider of which only the name is said is written as that, any other as an inline table.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return str(value)
+    if isinstance(value, Provider):
+        said = msgspec.to_builtins(value)
+        pairs = [f"{name} = {written(each)}" for name, each in said.items()]
+        return f"{{ {', '.join(pairs)} }}" if len(pairs) > 1 else written(value.name)
     import json
 
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(written, value))}]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

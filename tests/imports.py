@@ -39,7 +39,7 @@ class Row:
     never: tuple[str, ...] = ()
 
 
-LEAVES = ("ctxd.frames", "ctxd.inode", "ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
+LEAVES = ("ctxd.frames", "ctxd.guide", "ctxd.inode", "ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
 # Heavy ones: only the embedding process loads them.
@@ -88,6 +88,7 @@ TABLE = (
         ("__future__", "collections.abc", "typing", "msgspec"),
     ),
     Row("ctxd.state", ("ctxd.model",), "values that every room shares", ("__future__", "typing", "msgspec")),
+    Row("ctxd.guide", (), "values that search and steering share", ("__future__", "typing", "msgspec")),
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
     Row("ctxd.frames", (), "both ends of a pipe load it", ("__future__", "os", "signal", "struct")),
     Row("ctxd.inode", (), "a look at a path", ("__future__", "os")),
@@ -108,6 +109,29 @@ TABLE = (
         never=("asyncio",),
     ),
     Row("ctxd.parse", ("ctxd.parse", "ctxd.piped", *LEAVES, ERRORS), ROOM, never=DATABASES),
+    Row(
+        "ctxd.remote",
+        (
+            *("ctxd.remote", "ctxd.threads", "ctxprotocol.providers", "ctxprotocol.secrets", "ctxprotocol.settings"),
+            ERRORS,
+        ),
+        "asking over the network knows values only, and loads what it needs when a provider is asked",
+        (
+            "__future__",
+            "asyncio",
+            "collections",
+            "email",
+            "logging",
+            "msgspec",
+            "re",
+            "socket",
+            "time",
+            "typing",
+            "urllib",
+        ),
+        late=("certifi", "httpx", "ssl"),
+        never=DATABASES,
+    ),
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),
     Row(
         "ctxd.embed.worker",
@@ -115,7 +139,12 @@ TABLE = (
         "the only process that loads a model loads nothing else",
         never=("asyncio", *DATABASES),
     ),
-    Row("ctxd.embed", ("ctxd.embed", "ctxd.piped", "ctxd.store", *LEAVES, ERRORS), ROOM, never=(*MODELS, *DATABASES)),
+    Row(
+        "ctxd.embed",
+        ("ctxd.embed", "ctxd.piped", "ctxd.remote", "ctxd.store", "ctxprotocol.providers", *LEAVES, ERRORS),
+        ROOM,
+        never=(*MODELS, *DATABASES),
+    ),
     Row(
         "ctxd.render",
         ("ctxd.render", "ctxprotocol", *LEAVES),

@@ -8,13 +8,15 @@ import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import msgspec
 
 from ctxclient import plain, settings_file
 from ctxclient.cli import Subcommands
 from ctxclient.commands import options
 from ctxclient.failures import printable
 from ctxprotocol import endpoint, settings
-from ctxprotocol.errors import UsageFailed
+from ctxprotocol.errors import ConfigInvalid, UsageFailed
+from ctxprotocol.providers import Provider, Target, resolved
 from ctxprotocol.settings import KEYS, Config, Value
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def list_(as_json: bool, color: str, **_: Any) -> int:
         return _print({"schema": 1, "path": _shown(_path()), "results": [_as_json(row) for row in rows]})
     wide = max(len(row.key) for row in rows)
     bold = plain.color(color, os.environ)
-    lines = [f"{row.key:<{wide}}  {_short(row.value)}  ({_origin(row)})" for row in rows]
+    lines = [f"{row.key:<{wide}}  {_short(row.key, row.value)}  ({_origin(row)})" for row in rows]
     lines = [
         f"\x1b[1m{line}\x1b[0m" if bold and row.origin != DEFAULT else line
         for line, row in zip(lines, rows, strict=True)
@@ -99,7 +101,7 @@ def get(key: str, as_json: bool, **_: Any) -> int:
     row = next(row for row in _rows() if row.key == key)
     if as_json:
         return _print({"schema": 1, **_as_json(row)})
-    items = row.value if isinstance(row.value, tuple) else (row.value,)
+    items: tuple[object, ...] = row.value if isinstance(row.value, tuple) else (row.value,)
     return plain.deliver("".join(f"{_plain(item)}\n" for item in items).encode("utf-8", "backslashreplace"), b"", 0)
 
 
@@ -168,7 +170,7 @@ def _typed(key: str, words: tuple[str, ...]) -> Value:
     """Return what the words of a command line stand for. Raises UsageFailed."""
     known = KEYS[key]
     if known.kind is list:
-        return _items(key, words)
+        return _providers(key, words) if known.use else _strings(key, words)
     wrong = UsageFailed(f"{key} cannot be {' '.join(words)!r}", f"it takes {known.wanted}")
     if len(words) > 1:
         raise wrong
@@ -178,6 +180,12 @@ def _typed(key: str, words: tuple[str, ...]) -> Value:
         if word.lower() not in ("true", "false"):
             raise wrong
         value = word.lower() == "true"
+    elif known.kind is float:
+        try:
+            value = float(word)
+        except ValueError:
+            raise wrong from None
+        value = int(value) if value.is_integer() else value
     elif known.kind is int:
         if not (word.lstrip("-").replace("_", "").isascii() and word.lstrip("-").replace("_", "").isdigit()):
             raise wrong
@@ -187,16 +195,28 @@ def _typed(key: str, words: tuple[str, ...]) -> Value:
     return plain.text(value) if isinstance(value, str) else value
 
 
-def _items(key: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    if len(words) > 1 or not words[0].startswith("["):
-        return tuple(map(plain.text, words))
+def _providers(key: str, words: tuple[str, ...]) -> tuple[Provider, ...]:
     try:
-        found = tomllib.loads(f"x = {plain.text(words[0])}")["x"]
-    except tomllib.TOMLDecodeError as fault:
-        raise UsageFailed(f"{key}: {fault}", "a list is written as several words, or as TOML's [...]") from None
+        return settings.listed(_items(key, words), key, "ctx config set")
+    except ConfigInvalid as fault:  # it is the line that is wrong, not the file
+        raise UsageFailed(fault.message.partition(": ")[2], fault.hint) from None
+
+
+def _strings(key: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    found = _items(key, words)
     if not all(isinstance(item, str) for item in found):
         raise UsageFailed(f"{key} takes a list of strings", f"as in ctx config set {key} gen/ '*.min.js'")
-    return tuple(found)
+    return tuple(map(str, found))
+
+
+def _items(key: str, words: tuple[str, ...]) -> list[object]:
+    if len(words) > 1 or not words[0].startswith("["):
+        return list(map(plain.text, words))
+    try:
+        found: list[object] = tomllib.loads(f"x = {plain.text(words[0])}")["x"]
+    except tomllib.TOMLDecodeError as fault:
+        raise UsageFailed(f"{key}: {fault}", "a list is written as several words, or as TOML's [...]") from None
+    return found
 
 
 def _change(key: str, value: Value | None, as_json: bool) -> int:
@@ -208,9 +228,10 @@ def _change(key: str, value: Value | None, as_json: bool) -> int:
         settings_file.write(where, after, before)
     now = Config().value(key) if value is None else value
     if as_json:
-        return _print({"schema": 1, "path": _shown(where), "changed": after != before, "key": key, "value": now})
+        changed = after != before
+        return _print({"schema": 1, "path": _shown(where), "changed": changed, "key": key, "value": _json(now)})
     how = "the default" if value is None else f"in {printable(where)}"
-    line = f"{key} is {_short(now)}, {how}{'' if after != before else '; it was so before'}\n"
+    line = f"{key} is {_short(key, now)}, {how}{'' if after != before else '; it was so before'}\n"
     return plain.deliver(line.encode("utf-8", "backslashreplace"), _notes(key, after != before).encode(), 0)
 
 
@@ -225,7 +246,8 @@ def _notes(key: str, changed: bool) -> str:
 
 
 def _as_json(row: Row) -> dict[str, object]:
-    found: dict[str, object] = {"key": row.key, "value": row.value, "default": row.default, "origin": row.origin}
+    found: dict[str, object] = {"key": row.key, "value": _json(row.value), "default": _json(row.default)}
+    found["origin"] = row.origin
     return {**found, "variable": KEYS[row.key].variable} if row.origin == ENVIRONMENT else found
 
 
@@ -233,16 +255,32 @@ def _origin(row: Row) -> str:
     return f"environment: {KEYS[row.key].variable}" if row.origin == ENVIRONMENT else row.origin
 
 
-def _plain(value: Value) -> str:
+def _json(value: Value) -> object:
+    """Return a value as JSON has it; of a provider what was said of it."""
+    return [msgspec.to_builtins(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Provider):
+        return printable(settings_file.written(value).strip('"'))
     return printable(str(value).lower() if isinstance(value, bool) else str(value))
 
 
-def _short(value: Value) -> str:
-    """Return a value on one line; a long list by its first items."""
+def _short(key: str, value: Value) -> str:
+    """Return a value on one line; a long list by its first items; of providers where texts go."""
     if not isinstance(value, tuple):
         return _plain(value)
+    if use := KEYS[key].use:
+        goes = [_going(resolved(each, use)) for each in value if isinstance(each, Provider)]
+        return ", then ".join(goes) or "(none: no texts leave this machine)"
     shown = " ".join(map(_plain, value[:4])) or "(none)"
     return f"{shown} and {len(value) - 4} more" if len(value) > 4 else shown
+
+
+def _going(target: Target) -> str:
+    """Return a provider with where its texts go."""
+    where = "this machine" if target.local else target.host
+    return printable(f"{target.name}: texts go to {where} ({target.model} at {target.endpoint})")
 
 
 def _shown(path: str) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from ctxprotocol import providers
 from ctxprotocol.errors import ConfigInvalid
+from ctxprotocol.providers import Provider, Use
 
 DEFAULT_IGNORE = (
     "node_modules/",
@@ -38,8 +40,8 @@ DEFAULT_IGNORE = (
 )
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
-# What a key may hold; lists hold strings.
-Value = bool | int | str | tuple[str, ...]
+# What a key may hold; lists hold strings, or providers.
+Value = bool | int | float | str | tuple[str, ...] | tuple[Provider, ...]
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -55,6 +57,10 @@ class Config(msgspec.Struct, frozen=True):
     index_audit: bool = True
     embed_enabled: bool = True
     embed_model: str = ""
+    embed_providers: tuple[Provider, ...] = ()
+    embed_spend_cap_usd: float = 0
+    llm_providers: tuple[Provider, ...] = ()
+    llm_timeout_s: float = 8
     daemon_idle_exit_s: int = 10_800
     daemon_workers: int = 0
     daemon_max_worktrees_open: int = 16
@@ -85,6 +91,8 @@ class Key(msgspec.Struct, frozen=True):
     low: int = 0
     high: int = 0
     choices: tuple[str, ...] = ()
+    # The list holds providers for this.
+    use: Use | None = None
     # The caller's variable that counts for one request.
     variable: str = ""
     # Taken up when the daemon starts, not while it runs.
@@ -93,15 +101,17 @@ class Key(msgspec.Struct, frozen=True):
     @property
     def wanted(self) -> str:
         """What it takes, in words."""
-        if self.kind is int:
+        if self.kind in (int, float):
             return f"a number from {self.low} to {self.high}"
+        if self.use:
+            return f"a list of names ({', '.join(providers.KNOWN[self.use])}), or of tables with a name"
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         return {bool: "true or false", list: "a list of strings", str: "a string"}[self.kind]
 
     def allows(self, value: object) -> bool:
         """Say whether a value of the right type is one that it takes."""
-        if isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             return self.low <= value <= self.high
         return not self.choices or value in self.choices
 
@@ -117,6 +127,10 @@ KEYS: dict[str, Key] = {
     "index.audit": Key(bool),
     "embed.enabled": Key(bool),
     "embed.model": Key(str),
+    "embed.providers": Key(list, use="embed"),
+    "embed.spend_cap_usd": Key(float, 0, 1_000_000),
+    "llm.providers": Key(list, use="llm"),
+    "llm.timeout_s": Key(float, 1, 120),
     "daemon.idle_exit_s": Key(int, 1, 31_536_000),
     "daemon.workers": Key(int, 0, 256),
     "daemon.max_worktrees_open": Key(int, 1, 1_000),
@@ -175,11 +189,27 @@ def flatten(tables: Mapping[str, object], prefix: str = "") -> list[tuple[str, o
 
 
 def _checked(known: Key, key: str, value: object, path: str) -> Value:
-    if type(value) is not known.kind or not known.allows(value):
+    fits = type(value) is known.kind or (known.kind is float and type(value) is int)
+    if not fits or not known.allows(value):
         raise ConfigInvalid(f"{path}: {key} is {value!r}", f"it takes {known.wanted}")
     if isinstance(value, list):
+        if known.use:
+            return listed(value, key, path)
         if not all(isinstance(item, str) for item in value):
             raise ConfigInvalid(f"{path}: {key} holds something that is not a string")
         return tuple(value)
-    assert isinstance(value, bool | int | str)
+    assert isinstance(value, bool | int | float | str)
     return value
+
+
+def listed(items: Sequence[object], key: str, path: str) -> tuple[Provider, ...]:
+    """Return the providers of a list, each a name or a table. Raises ConfigInvalid."""
+    use = KEYS[key].use
+    assert use is not None
+    found = tuple(
+        providers.read(item, use, f"{path}: {key}, number {number}") for number, item in enumerate(items, start=1)
+    )
+    for each in found:
+        if sum(other.name == each.name for other in found) > 1:
+            raise ConfigInvalid(f"{path}: {key} names {each.name} twice", "a second one of a kind needs another name")
+    return found

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ctxclient import settings_file
 from ctxprotocol import settings
 from ctxprotocol.errors import ConfigInvalid
+from ctxprotocol.providers import Provider
 from ctxprotocol.settings import KEYS, Config, Value
 
 FILE = """\
@@ -80,12 +81,26 @@ VALUES: dict[type, st.SearchStrategy[Value]] = {
     list: st.lists(TEXTS, max_size=3).map(tuple),
     str: st.sampled_from(settings.LOG_LEVELS),
 }
+PROVIDERS: st.SearchStrategy[Value] = st.lists(
+    st.builds(
+        Provider,
+        name=st.sampled_from(["openai", "ollama"]),
+        model=TEXTS,
+        endpoint=st.sampled_from(["", "https://a.example/v1"]),
+        api_key_env=TEXTS,
+        price_in=st.sampled_from([-1.0, 0.02]),
+    ),
+    max_size=2,
+    unique_by=lambda each: each.name,
+).map(tuple)
 NOISE = st.sampled_from(["", "# x = 1\n", "\n", "  # [y]\n", "\r\n"])
 
 
 def value_of(key: str) -> st.SearchStrategy[Value]:
     known = KEYS[key]
-    return st.integers(known.low, known.high) if known.kind is int else VALUES[known.kind]
+    if known.use:
+        return PROVIDERS
+    return st.integers(known.low, known.high) if known.kind in (int, float) else VALUES[known.kind]
 
 
 EDIT = st.sampled_from(sorted(KEYS)).flatmap(lambda key: st.tuples(st.just(key), st.none() | value_of(key)))
