@@ -6,6 +6,7 @@ Owned by the worktree; runs on the loop.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -86,6 +87,13 @@ class Lookout:
     def _read(self) -> None:
         if self.watcher.fileno() >= 0:
             self._loop.add_reader(self.watcher.fileno(), self._drain_slice)
+        else:
+            self.watcher.listen(self._woken)
+
+    def _woken(self) -> None:
+        """Have events taken in soon; called by a watcher's own thread, which may outlive the loop by a moment."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._drain_slice)
 
     def _drain_slice(self) -> bool:
         """Take in one slice of events; say whether there are more."""

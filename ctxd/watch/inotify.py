@@ -13,15 +13,15 @@ import errno
 import os
 import threading
 import time
+from collections.abc import Callable
 
 from watchdog.observers.inotify_c import InotifyEvent
 
 from ctxd.model import EventKind, FileEvent, Overflow
 from ctxd.watch import kernel, mounts
-from ctxd.watch.rulebook import Rulebook
+from ctxd.watch.rulebook import RULE_NAMES, Rulebook
 from ctxd.watch.watcher import Drained
 
-RULE_NAMES = frozenset((".gitignore", ".ctxignore"))
 # A moved directory's listing takes its watches over well within this; then they are given back.
 ORPHAN_S = 5.0
 # What makes a directory named `.git` a repository, and what decides about its files.
@@ -61,6 +61,9 @@ class InotifyWatcher:
     def fileno(self) -> int:
         """Return the descriptor to wait on."""
         return -1 if self._closed else self._queue.descriptor
+
+    def listen(self, wake: Callable[[], object]) -> None:
+        """Do nothing: the descriptor tells."""
 
     def add(self, directory: str) -> bool:
         """Watch a directory of the worktree; call it before listing the directory. Thread-safe. False: not watched."""

@@ -9,6 +9,8 @@ import os
 
 from ctxd.model import EventKind
 
+# Ignore files of the tree itself.
+RULE_NAMES = frozenset((".gitignore", ".ctxignore"))
 _HEADS = ("HEAD", "packed-refs")
 _REFS = "/refs/heads"
 

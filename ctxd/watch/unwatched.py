@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ctxd.watch.watcher import Drained
 
 
@@ -22,6 +24,9 @@ class Unwatched:
     def fileno(self) -> int:
         """Return -1: there is nothing to wait on."""
         return -1
+
+    def listen(self, wake: Callable[[], object]) -> None:
+        """Do nothing: there never is anything to drain."""
 
     def add(self, directory: str) -> bool:  # noqa: ARG002
         """Return False: nothing is watched."""

@@ -3,6 +3,7 @@ the scan thread as well."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -46,7 +47,10 @@ class Watcher(Protocol):
     def overflows(self) -> int: ...
 
     def fileno(self) -> int:
-        """Return the descriptor to wait on, -1 when there is nothing to read."""
+        """Return the descriptor to wait on, -1 when there is none."""
+
+    def listen(self, wake: Callable[[], object]) -> None:
+        """Where there is no descriptor: call `wake`, from whatever thread, when there is something to drain."""
 
     def add(self, directory: str) -> bool:
         """Watch a directory of the worktree; call it before listing the directory. Thread-safe. False: not watched."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ctxd.config import Config
 from ctxd.daemon import maker, settings_of
+from ctxd.lookout import OpenWatcher
 from ctxd.parse.pool import Pool
 from ctxd.pipeline import Machinery
 from ctxd.store.cache import Cache
@@ -57,7 +58,9 @@ class Works(Worktrees):
 
 
 @asynccontextmanager
-async def works(state: Path, config: Config = Works.config) -> AsyncIterator[Works]:
+async def works(
+    state: Path, config: Config = Works.config, open_watcher: OpenWatcher = open_watcher
+) -> AsyncIterator[Works]:
     """Open the machinery in `state` and close it after use."""
     state.mkdir(mode=0o700, exist_ok=True)
     readers = Readers(2)
