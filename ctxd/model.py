@@ -276,7 +276,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
     `show_line` is the line that answers best. `via` names the retrievers that found it; `parts` are the named features
     of its score with their share, in the order they were applied. `why` says why a graph neighbour is there.
-    `sent_before`: a stub in place of lines that the session has been sent and that are still the same.
+    `sent_before`: a stub in place of lines that the session has been sent and that are still the same. `said`: what a
+    language model says of it, one line that nobody may take for code.
     """
 
     file: str
@@ -302,10 +303,14 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
     sent_before: bool = False
     id: str = ""  # render.json.identity(file, text of the span): the same however the hit is rendered
+    said: str = ""
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures of one reply; times in milliseconds."""
+    """Figures of one reply; times in milliseconds.
+
+    `steered_by` is the language model that had a say, `dropped` counts the places it dropped; a cost of None is unknown.
+    """
 
     search_ms: float = 0.0
     total_ms: float = 0.0
@@ -314,6 +319,10 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     files_indexed: int = 0
     files_pending: int = 0
     omitted: int = 0
+    steering_ms: float = 0.0
+    steered_by: str = ""
+    cost_usd: float | None = 0.0
+    dropped: int = 0
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):

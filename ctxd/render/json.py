@@ -25,7 +25,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """One row of `results`; a key that is UNSET is left out."""
+    """One row of `results`; a key that is UNSET is left out. `summary_by`: the summary is that model's words."""
 
     file: str
     line_start: int
@@ -42,6 +42,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     score: float | msgspec.UnsetType = msgspec.UNSET
     render: str | msgspec.UnsetType = msgspec.UNSET
     summary: str
+    summary_by: str | msgspec.UnsetType = msgspec.UNSET
     signature: str
     code: str | msgspec.UnsetType = msgspec.UNSET
     lines: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET
@@ -67,11 +68,13 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     steering_ms: float = 0
     total_ms: float
     tokens: int
-    cost_usd: float = 0
+    cost_usd: float | None = 0
     strategies_used: tuple[str, ...]
     files_indexed: int
     files_pending: int
     omitted: int
+    steered_by: str | msgspec.UnsetType = msgspec.UNSET
+    dropped: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +109,7 @@ class ErrorReply(msgspec.Struct, frozen=True, kw_only=True):
 
 def found(answer: Found, *, explain: bool = False) -> str:
     """Return an answer as JSON; `explain` adds the parts of each score."""
-    return _reply(answer, [_ranked(hit, explain) for hit in answer.hits])
+    return _reply(answer, [_ranked(hit, explain, answer.stats.steered_by) for hit in answer.hits])
 
 
 def definitions(answer: Found) -> str:
@@ -145,6 +148,10 @@ def figures(stats: Stats) -> Figures:
         files_indexed=stats.files_indexed,
         files_pending=stats.files_pending,
         omitted=stats.omitted,
+        steering_ms=round(stats.steering_ms, 2) if stats.steering_ms else 0,
+        cost_usd=round(stats.cost_usd, 8) if stats.cost_usd else None if stats.cost_usd is None else 0,
+        steered_by=stats.steered_by or msgspec.UNSET,
+        dropped=stats.dropped if stats.steered_by else msgspec.UNSET,
     )
 
 
@@ -182,7 +189,7 @@ def _place(hit: Hit) -> Result:
     )
 
 
-def _ranked(hit: Hit, explain: bool) -> Result:
+def _ranked(hit: Hit, explain: bool, model: str) -> Result:
     unset = msgspec.UNSET
     return msgspec.structs.replace(
         _place(hit),
@@ -197,4 +204,6 @@ def _ranked(hit: Hit, explain: bool) -> Result:
         why=hit.why or unset,
         explain=[Part(name, round(value, 6)) for name, value in hit.parts] if explain else unset,
         sent_before=hit.sent_before or unset,
+        summary=hit.said or hit.summary or hit.signature,
+        summary_by=model if hit.said else unset,
     )

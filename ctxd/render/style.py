@@ -5,6 +5,7 @@ Pure; runs on the reader threads. Everything here that reaches stdout is escaped
 
 from __future__ import annotations
 
+import math
 import posixpath
 
 import msgspec
@@ -84,6 +85,15 @@ def count(number: int, noun: str) -> str:
 def milliseconds(value: float) -> str:
     """Return a duration in milliseconds without digits that mean nothing."""
     return "<1 ms" if value < 1 else f"{value:,.0f} ms"
+
+
+def money(usd: float) -> str:
+    """Return an amount of US dollars with two digits that mean something: `$0`, `$0.0003`, `$1.20`."""
+    if usd <= 0:
+        return "$0"
+    if usd < 0.000_01:
+        return "<$0.00001"
+    return f"${usd:.2f}" if usd >= 0.1 else f"${usd:.{1 - math.floor(math.log10(usd))}f}"
 
 
 def size(number: int) -> str:

@@ -7,12 +7,14 @@ content of a file and no file name can pose as a result. `search.pack` counts th
 
 from __future__ import annotations
 
-from ctxd.model import Found, Freshness, Hit
+from ctxd.model import Found, Freshness, Hit, Stats
 from ctxd.render import escape
-from ctxd.render.style import Style, count, cropped, milliseconds
+from ctxd.render.style import Style, count, cropped, milliseconds, money
 
 # Longest summary where no terminal says how wide it is: the first sentence of nearly any doc comment fits.
 _SUMMARY = 160
+# Longest line of a language model.
+_SAID = 160
 
 
 def found(answer: Found, style: Style) -> str:
@@ -36,7 +38,7 @@ def hint(said: str) -> str:
 def row(hit: Hit, style: Style) -> str:
     """Return one result, ending in a line break."""
     if hit.code is None and style.inline_stubs:
-        return _stub(hit, style) + _explained(hit, style)
+        return _stub(hit, style) + _said(hit) + _explained(hit, style)
     head = f"{style.path(hit.file)}  {span(hit)}"
     tail = " ".join(filter(None, [escape.line(hit.type), title(hit)]))
     if style.width and hit.code is not None:
@@ -45,7 +47,9 @@ def row(hit: Hit, style: Style) -> str:
         text = f"{style.bold(head)}  {tail}" if tail else style.bold(head)
     lines = [text + _unverified(hit)]
     summary = hit.why or hit.summary or hit.signature
-    if summary and (hit.code is None or hit.why):
+    if hit.said:
+        lines.append(_said(hit).rstrip("\n"))
+    elif summary and (hit.code is None or hit.why):
         lines.append("  " + cropped(summary, style.width - 2 if style.width > 20 else _SUMMARY))
     text = "\n".join(lines) + "\n" + _explained(hit, style)
     return text if hit.code is None else text + code(hit, style)
@@ -90,8 +94,19 @@ def footer(answer: Found, style: Style) -> str:
         f"{milliseconds(stats.search_ms)} search",
         freshness(answer.freshness),
         count(stats.tokens, "token") if stats.tokens else "",
+        steering(stats),
     ]
     return " · ".join(filter(None, parts))
+
+
+def steering(stats: Stats) -> str:
+    """Return which model had a say, for how much, and for how long; "" where none had."""
+    if not stats.steered_by:
+        return ""
+    cost = "price unknown" if stats.cost_usd is None else money(stats.cost_usd)
+    dropped = f"{stats.dropped} dropped" if stats.dropped else ""
+    said = [f"steered by {escape.line(stats.steered_by)}", cost, f"{stats.steering_ms / 1e3:.1f} s", dropped]
+    return ", ".join(filter(None, said))
 
 
 def freshness(state: Freshness) -> str:
@@ -110,6 +125,11 @@ def _stub(hit: Hit, style: Style) -> str:
     why = f" ({said})" if said else ""
     name = title(hit)
     return (f"{name} — {place}" if name else place) + why + _unverified(hit) + "\n"
+
+
+def _said(hit: Hit) -> str:
+    """Return what a model says of a hit: in column 0, where nothing from a file can stand, behind a mark of ours."""
+    return f"llm: {cropped(hit.said, _SAID)}\n" if hit.said else ""
 
 
 def _ruled(head: str, tail: str, style: Style) -> str:

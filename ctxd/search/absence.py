@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import msgspec
 
 from ctxd import tokens, words
+from ctxd.guide import UNSTEERED, Steered
 from ctxd.model import Found, Stats, View
-from ctxd.render import json, nothing
+from ctxd.render import escape, json, nothing, text
 from ctxd.render.nothing import Nothing
 from ctxd.render.style import cropped, style
 from ctxd.state import Near
@@ -35,11 +36,13 @@ def answer(
     strategies: tuple[str, ...] = (),
     warnings: tuple[str, ...] = (),
     budget: int = 0,
+    steered: Steered = UNSTEERED,
 ) -> Answer:
     """Explain that `query` has no result: exit code 1.
 
     `removed` counts the results that only the request's filters kept out. `strategies` were tried in vain. `budget`:
-    tokens that the answer may have, 0 = any number; what does not fit is left out, the nearest names first.
+    tokens that the answer may have, 0 = any number; what does not fit is left out, the nearest names first. `steered`:
+    what a language model had a part in, and was paid for.
     """
     languages = catalog.languages(snapshot)
     skipped, unparsed = catalog.left_out(snapshot)
@@ -55,11 +58,11 @@ def answer(
         ignored=view.ignored,
         ignored_by=view.ignored_by,
     )
-    found = _rendered(snapshot, request, view, said, strategies, warnings)
+    found = _rendered(snapshot, request, view, said, strategies, warnings, steered)
     for shorter in _shorter(said) if budget else ():
         if tokens.count(found.out) <= budget:
             break
-        found = _rendered(snapshot, request, view, shorter, strategies, warnings)
+        found = _rendered(snapshot, request, view, shorter, strategies, warnings, steered)
     if budget and request.output == "text" and tokens.count(found.out) > budget:
         found = Answer(out="nothing found\n", notes=found.notes, code=1)
     return found
@@ -80,22 +83,28 @@ def _rendered(
     said: Nothing,
     strategies: tuple[str, ...],
     warnings: tuple[str, ...],
+    steered: Steered,
 ) -> Answer:
-    if request.output == "text":
-        notes = "".join(f"note: {text}\n" for text in warnings)
-        return Answer(out=nothing.explained(said, style(request, view)), notes=notes, code=1)
     now_ns = time.perf_counter_ns()
+    stats = Stats(
+        search_ms=(now_ns - view.search_began_ns) / 1e6,
+        total_ms=(now_ns - view.started_ns) / 1e6,
+        strategies_used=strategies,
+        files_indexed=sum(one.files for one in said.languages),
+        files_pending=view.freshness.pending,
+        steering_ms=steered.took_ms,
+        steered_by=steered.by,
+        cost_usd=steered.cost_usd,
+    )
+    if request.output == "text":
+        notes = "".join(f"note: {escape.line(warning)}\n" for warning in warnings)
+        steering = f"{text.steering(stats)}\n" if steered.by else ""
+        return Answer(out=nothing.explained(said, style(request, view)) + steering, notes=notes, code=1)
     found = Found(
         query=said.query,
         root=view.root,
         hits=(),
-        stats=Stats(
-            search_ms=(now_ns - view.search_began_ns) / 1e6,
-            total_ms=(now_ns - view.started_ns) / 1e6,
-            strategies_used=strategies,
-            files_indexed=sum(one.files for one in said.languages),
-            files_pending=view.freshness.pending,
-        ),
+        stats=stats,
         freshness=view.freshness,
         generation=snapshot.generation,
         warnings=warnings,

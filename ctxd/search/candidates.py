@@ -132,7 +132,7 @@ class _Making:
                     one,
                     order.get(row.id, 0),
                 )
-            self._taken |= {chunk.id for chunk in chunks if chunk.symbol == row.id or _within(chunk, row)}
+            self._taken |= {chunk.id for chunk in chunks if chunk.symbol == row.id or is_part(chunk, row)}
 
     def add(self, chunk: ChunkRow, symbol: SymbolRow | None) -> None:
         """Add a chunk as it is, with the definition it belongs to."""
@@ -169,6 +169,6 @@ def _innermost(snapshot: Snapshot, chunk: ChunkRow, line: int) -> SymbolRow | No
     return min(around, key=lambda row: (row.line_end - row.line_start, -row.line_start), default=None)
 
 
-def _within(chunk: ChunkRow, row: SymbolRow) -> bool:
+def is_part(chunk: ChunkRow, row: SymbolRow) -> bool:
     """A chunk inside a definition that is not a member with a life of its own."""
     return chunk.symbol in (0, row.id) and row.line_start <= chunk.line_start and chunk.line_end <= row.line_end

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 import msgspec
 
 from ctxd import words
+from ctxd.guide import Verdict
 from ctxd.model import Hit, Symbol, View
-from ctxd.render import json
+from ctxd.render import escape, json
 from ctxd.search import excerpt, line, places
 from ctxd.search.candidates import Retrieved
 from ctxd.search.excerpt import Member
@@ -29,13 +31,16 @@ _MEMBERS_ROOM = 120
 
 
 class Builder:
-    """Makes the hits of one answer."""
+    """Makes the hits of one answer. `verdicts`: what a language model says of them."""
 
-    def __init__(self, snapshot: Snapshot, view: View, sought: Sought, found: Retrieved) -> None:
+    def __init__(
+        self, snapshot: Snapshot, view: View, sought: Sought, found: Retrieved, verdicts: Sequence[Verdict] = ()
+    ) -> None:
         self._snapshot = snapshot
         self._root = view.root
         self._sought = sought
         self._found = found
+        self._said = {(one.id, one.line_start): escape.line(one.said) for one in verdicts}
         self._texts: dict[int, bytes] = {}
         self._lines_of: dict[tuple[str, int, int], list[str]] = {}
         self._verified: dict[int, bool] = {}
@@ -66,6 +71,8 @@ class Builder:
             parts=tuple((name, round(value, 6)) for name, value in scored.parts),
             id=json.identity(one.file.path, "".join(lines)),
         )
+        if said := self._said.get((hit.id, hit.line_start)):
+            hit = msgspec.structs.replace(hit, said=said)
         if one.symbol is None:
             return hit
         return msgspec.structs.replace(
@@ -89,7 +96,7 @@ class Builder:
             chunks = tuple(read.covering(self._snapshot, [symbol])[symbol.id])
             whole = msgspec.structs.replace(one, chunks=chunks, line_start=symbol.line_start, line_end=symbol.line_end)
             found = self.outline(msgspec.structs.replace(scored, candidate=whole), _MEMBERS_ROOM)
-            return found or self.full(scored)
+            return msgspec.structs.replace(found, said=self.stub(scored).said) if found else self.full(scored)
         return self.full(scored)
 
     def outline(self, scored: Scored, room: int, without: frozenset[int] = frozenset()) -> Hit | None:

@@ -11,35 +11,22 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ctxd import tokens
+from ctxd.guide import UNSTEERED, Guide, Shown, Steered
 from ctxd.model import Found, Freshness, Hit, Stats, View
 from ctxd.render import json, text
 from ctxd.render.style import style
-from ctxd.search import absence, edges, expand, naming, pack, rank, retrieve, semantic, weights
-from ctxd.search.announced import announced
-from ctxd.search.candidates import Retrieved, assemble
-from ctxd.search.features import Subject
+from ctxd.search import absence, edges, expand, guided, pack, semantic, weights
 from ctxd.search.filters import Scope, scope
-from ctxd.search.handed import handed_on
 from ctxd.search.hits import Builder
-from ctxd.search.intents import Intent
-from ctxd.search.line import Sought
-from ctxd.search.plan import Plan, plan
 from ctxd.search.rank import Scored
+from ctxd.search.ranking import Ranking, shares
+from ctxd.search.ranking import search as search
 from ctxd.search.sent import Session
-from ctxd.search.shortlist import shortlist
-from ctxd.search.weights import NONE, Without
-from ctxd.store import read
-from ctxd.store.lexicon import Lexicon
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Find, Query
 
 # More places than anyone asks for; bounds what a reply can hold.
 MAX_LIMIT = 1_000
-# What a place is worth beside a definition that was asked for by its name alone, and by its name in a sentence: it is
-# the answer in 2 and in 5 % of cases, as many as others of about these shares.
-_BESIDE_NAME, _BESIDE_NAMED = 0.42, 0.5
-# Who asks for these names a thing and does not want to see that.
-_AROUND: frozenset[Intent] = frozenset({"usage", "tests", "examples", "docs"})
 # A JSON answer repeats the question: of a long one no more than this part of the budget, and what is left beside the
 # tokens of an answer without results, which is what the smallest budget gets.
 _ECHO, _ENVELOPE, _LEAST_ECHO = 4, 115, 6
@@ -47,55 +34,86 @@ _ECHO, _ENVELOPE, _LEAST_ECHO = 4, 115, 6
 _ANY_SIZE, _ANY_MS = 88_888, 8_888.88
 
 
-class Ranking(msgspec.Struct, frozen=True):
-    """All places found for a question, best first, and what the answer needs beside them."""
-
-    plan: Plan
-    scored: tuple[Scored, ...]
-    sought: Sought
-    strategies: tuple[str, ...]
-    files_indexed: int
-    found: Retrieved
-    hint: str
-    warnings: tuple[str, ...] = ()
+# Tokens of a place's lines that the model is shown, characters of each line, and how many lines.
+_SHOWN_TOKENS, _SHOWN_WIDTH, _SHOWN_LINES = 80, 160, 8
 
 
-def find(snapshot: Snapshot, request: Find, view: View) -> Answer:
+def find(snapshot: Snapshot, request: Find, view: View, steered: Steered = UNSTEERED) -> Answer:
     """Answer with ranked places. Raises TooLong, UsageFailed."""
-    ranking = _ranking(snapshot, request, view)
+    ranking = _ranking(snapshot, request, view, steered.guide)
     if not ranking.scored:
-        return _absent(snapshot, request, view, ranking.warnings)
-    limit = min(request.limit or view.limit, MAX_LIMIT)
-    reply = _Reply(snapshot, request, view, ranking)
-    builder = Builder(snapshot, view, ranking.sought, ranking.found)
+        return _absent(snapshot, request, view, ranking.warnings, steered)
+    builder = Builder(snapshot, view, ranking.sought, ranking.found, steered.verdicts)
+    ranking, dropped = _judged(ranking, builder, request, steered)
+    limit = min(request.limit or _count(steered) or view.limit, MAX_LIMIT)
+    reply = _Reply(snapshot, request, view, ranking, steered, dropped)
     make = builder.full if request.full else builder.stub
     hits = [make(one) for one in ranking.scored[:limit]]
     return reply.answer(hits, 0)
 
 
-def query(snapshot: Snapshot, request: Query, view: View, session: Session | None = None) -> Answer:
+def query(
+    snapshot: Snapshot, request: Query, view: View, session: Session | None = None, steered: Steered = UNSTEERED
+) -> Answer:
     """Answer with the context for a question, within the budget; what the session has is not sent again.
 
     Raises TooLong, UsageFailed.
     """
-    ranking = _ranking(snapshot, request, view)
+    ranking = _ranking(snapshot, request, view, steered.guide)
     if not ranking.scored:
-        return _absent(snapshot, request, view, ranking.warnings)
-    reply = _Reply(snapshot, request, view, ranking)
-    builder = Builder(snapshot, view, ranking.sought, ranking.found)
-    kept = ranking.scored[: min(request.limit or pack.MAX_ROWS, MAX_LIMIT)]
-    shares = _shares(ranking)
-    rows = [_row(builder, session, one, share, request.full) for one, share in zip(kept, shares, strict=False)]
+        return _absent(snapshot, request, view, ranking.warnings, steered)
+    builder = Builder(snapshot, view, ranking.sought, ranking.found, steered.verdicts)
+    ranking, dropped = _judged(ranking, builder, request, steered)
+    reply = _Reply(snapshot, request, view, ranking, steered, dropped)
+    kept = ranking.scored[: min(request.limit or _count(steered) or pack.MAX_ROWS, MAX_LIMIT)]
+    worth = shares(ranking)
+    rows = [_row(builder, session, one, share, request.full) for one, share in zip(kept, worth, strict=False)]
     budget = request.budget or view.budget
     chosen = pack.packed(rows, budget, reply.measure, stubs=request.stubs, full=request.full)
-    if not request.limit and ("usage" in ranking.plan.intents or _stands_out(ranking, shares)):
+    if not request.limit and ("usage" in ranking.plan.intents or _stands_out(ranking, worth)):
         more = _neighbours(snapshot, request, ranking, builder, budget)
         chosen = pack.joined(chosen, more, budget, reply.measure)
-    omitted = chosen.omitted + sum(1 for share in shares[len(rows) :] if share >= pack.STUB_SHARE)
+    omitted = chosen.omitted + sum(1 for share in worth[len(rows) :] if share >= pack.STUB_SHARE)
     answer = reply.answer(chosen.hits, omitted)
     if session is not None:
         session.add(chosen.hits)
     return answer
+
+
+def shown(snapshot: Snapshot, request: Find | Query, view: View, guide: Guide) -> tuple[Shown, ...]:
+    """Return the first places for a question as a language model is shown them: facts and a few stored lines each."""
+    ranking = _ranking(snapshot, request, view, guide)
+    builder = Builder(snapshot, view, ranking.sought, ranking.found)
+    found = []
+    for one in ranking.scored[: guided.SEEN]:
+        hit = builder.stub(one)
+        lines = builder.outline(one, _SHOWN_TOKENS)
+        texts = ((lines.code if lines is not None else "") or hit.summary).splitlines()
+        found.append(
+            Shown(
+                id=hit.id,
+                path=hit.file,
+                line_start=hit.line_start,
+                line_end=hit.line_end,
+                type=hit.type,
+                name=hit.qualified_name or hit.name,
+                signature=hit.signature[:_SHOWN_WIDTH],
+                lines=tuple(text[:_SHOWN_WIDTH] for text in texts[:_SHOWN_LINES]),
+            )
+        )
+    return tuple(found)
+
+
+def _count(steered: Steered) -> int:
+    return steered.guide.count if steered.guide is not None else 0
+
+
+def _judged(ranking: Ranking, builder: Builder, request: Find | Query, steered: Steered) -> tuple[Ranking, int]:
+    """Return a ranking without what a language model dropped, and how many places that is."""
+    if not steered.verdicts:
+        return ranking, 0
+    ids = [builder.stub(one).id for one in ranking.scored[: guided.SEEN]]
+    return guided.judged(ranking, steered.verdicts, ids, beyond=request.limit > guided.SEEN)
 
 
 def _row(builder: Builder, session: Session | None, one: Scored, share: float, whole: bool) -> pack.Row:
@@ -118,66 +136,18 @@ def _row(builder: Builder, session: Session | None, one: Scored, share: float, w
     return pack.Row(builder.stub(one), share, one.candidate.tokens, lambda: news(body(one)), outline)
 
 
-def _ranking(snapshot: Snapshot, request: Find | Query, view: View) -> Ranking:
+def _ranking(snapshot: Snapshot, request: Find | Query, view: View, guide: Guide | None) -> Ranking:
     without = weights.named(request.without)
     wished = semantic.wish(view.meaning, request.semantic, without)
-    return search(snapshot, request.text, scope(snapshot, request), without, wished)
+    within = scope(snapshot, request)
+    if guide is None:
+        return search(snapshot, request.text, within, without, wished)
+    return guided.search(snapshot, request.text, within, guide, without, wished)
 
 
-def search(
-    snapshot: Snapshot, question: str, within: Scope, without: Without = NONE, wished: semantic.Wish = semantic.NO_WISH
-) -> Ranking:
-    """Return all places for a question, best first; the parts of a score `without` do not count. Raises TooLong."""
-    asked = plan(question)
-    files_indexed, chunk_count = read.counts(snapshot)
-    book = Lexicon(snapshot)
-    asked = naming.mended(snapshot, book, asked)
-    subject = Subject(asked, book, chunk_count)
-    definitions = naming.definitions(snapshot, book, asked, within)
-    by_words = retrieve.lexical(snapshot, book, asked, within, chunk_count)
-    found = Retrieved(
-        lexical=shortlist(snapshot, by_words, subject, without),
-        definitions=tuple(definitions),
-        located=(*retrieve.located(snapshot, asked, within), *handed_on(snapshot, asked, definitions, within)),
-        verbatim=tuple(retrieve.verbatim(snapshot, asked, within)),
-        uses=tuple(retrieve.uses(snapshot, asked, within)),
-    )
-    files = read.files(snapshot, {one.symbol.file for one in definitions})
-    order = rank.definition_order(definitions, files, announced(snapshot, definitions, files))
-    scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
-    spoken = semantic.spoken(snapshot, asked, wished, scored, by_words.coverage, within)
-    if spoken.shares:
-        found = msgspec.structs.replace(found, semantic=spoken.shares)
-        scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
-    return Ranking(
-        plan=asked,
-        scored=tuple(scored),
-        sought=Sought(subject.stems, _literals(asked)),
-        strategies=found.strategies(),
-        files_indexed=files_indexed,
-        found=found,
-        hint=naming.hint(asked, definitions),
-        warnings=(spoken.warning,) if spoken.warning else (),
-    )
-
-
-def _literals(asked: Plan) -> tuple[str, ...]:
-    whole = (asked.text,) if len(asked.text) <= 200 else ()
-    return tuple(dict.fromkeys([*asked.literals, *whole]))
-
-
-def _shares(ranking: Ranking) -> list[float]:
-    """Return each place's worth as a share of the best; beside a definition that was asked for it is less."""
-    best = max((one.score - one.tier for one in ranking.scored), default=0.0)
-    tier = max((one.tier for one in ranking.scored), default=0.0)
-    asks_for_more = not ranking.plan.intents.isdisjoint(_AROUND)
-    scale = 1.0 if not tier or asks_for_more else _BESIDE_NAME if _named(ranking) else _BESIDE_NAMED
-    return [one.tier / tier if one.tier else scale * one.score / best if best else 0.0 for one in ranking.scored]
-
-
-def _stands_out(ranking: Ranking, shares: Sequence[float]) -> bool:
+def _stands_out(ranking: Ranking, worth: Sequence[float]) -> bool:
     """Whether one place answers, and not several: then what is around it is worth more than what else was found."""
-    places = zip(ranking.scored, shares, strict=True)
+    places = zip(ranking.scored, worth, strict=True)
     return len({one.candidate.file.id for one, share in places if share >= pack.CODE_SHARE}) == 1
 
 
@@ -189,12 +159,9 @@ def _neighbours(snapshot: Snapshot, request: Query, ranking: Ranking, builder: B
         yield msgspec.structs.replace(builder.stub(node.scored), via=("graph",), why=node.why)
 
 
-def _named(ranking: Ranking) -> bool:
-    """Whether the question was the name of something, or a path, and that was found: the rest is by the way."""
-    return ranking.plan.kind in ("symbol", "path") and any(one.tier for one in ranking.scored)
-
-
-def _absent(snapshot: Snapshot, request: Find | Query, view: View, warnings: tuple[str, ...]) -> Answer:
+def _absent(
+    snapshot: Snapshot, request: Find | Query, view: View, warnings: tuple[str, ...], steered: Steered
+) -> Answer:
     narrowed = scope(snapshot, request) != Scope()
     removed = len(search(snapshot, request.text, Scope()).scored) if narrowed else 0
     return absence.answer(
@@ -204,9 +171,14 @@ def _absent(snapshot: Snapshot, request: Find | Query, view: View, warnings: tup
         request.text,
         removed=removed,
         strategies=("symbol", "lexical", "path"),
-        warnings=warnings,
+        warnings=_warnings(warnings, steered),
         budget=(request.budget or view.budget) if isinstance(request, Query) else 0,
+        steered=steered,
     )
+
+
+def _warnings(own: tuple[str, ...], steered: Steered) -> tuple[str, ...]:
+    return (*own, steered.warning) if steered.warning else own
 
 
 class Overtaken(Exception):
@@ -214,14 +186,17 @@ class Overtaken(Exception):
 
 
 class _Reply:
-    """Renders the answer of one request."""
+    """Renders the answer of one request. `dropped` counts the places that steering took away."""
 
-    def __init__(self, snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking) -> None:
+    def __init__(
+        self, snapshot: Snapshot, request: Find | Query, view: View, ranking: Ranking, steered: Steered, dropped: int
+    ) -> None:
         self._generation = snapshot.generation
+        self._steered, self._dropped = steered, dropped
         self._request, self._view, self._ranking = request, view, ranking
         self._query = request.text
         if isinstance(request, Query):
-            self._query = _echo(request.text, request.budget or view.budget)
+            self._query = _echo(request.text, (request.budget or view.budget) - _envelope(steered))
         self._search_ms = (time.perf_counter_ns() - view.search_began_ns) / 1e6
 
     def measure(self, hits: Sequence[Hit], omitted: int) -> int:
@@ -252,10 +227,14 @@ class _Reply:
                 files_indexed=ranking.files_indexed,
                 files_pending=view.freshness.pending,
                 omitted=omitted,
+                steering_ms=self._steered.took_ms,
+                steered_by=self._steered.by,
+                cost_usd=self._steered.cost_usd,
+                dropped=self._dropped,
             ),
             freshness=_freshness(view.freshness, hits),
             generation=self._generation,
-            warnings=ranking.warnings,
+            warnings=_warnings(ranking.warnings, self._steered),
             hint=ranking.hint,
         )
 
@@ -263,6 +242,12 @@ class _Reply:
         if self._request.output == "json":
             return json.found(found, explain=self._request.explain)
         return text.found(found, style(self._request, self._view))
+
+
+def _envelope(steered: Steered) -> int:
+    """Return how many tokens steering adds to the answer itself."""
+    said = [steered.warning, steered.by and f'"steered_by":"{steered.by}","dropped":0']
+    return tokens.count(" ".join(said)) if any(said) else 0
 
 
 def _echo(text: str, budget: int) -> str:
