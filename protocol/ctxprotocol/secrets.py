@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from ctxprotocol.errors import CtxError
+from ctxprotocol.errors import CtxError, UsageFailed
 
 Where = Literal["keyring", "file"]
 FILE = "keys.json"
@@ -26,8 +26,8 @@ _SERVICE = "ctx"
 _WORTH = 1
 # Far above any number of keys.
 _MOST_BYTES = 1 << 20
-# Whoever writes it is done in milliseconds; one who died has left his lock.
-_TURN_S, _STALE_S = 5.0, 10.0
+# Whoever writes it is done in milliseconds.
+_TURN_S = 5.0
 MOST_KEY = 4096
 
 
@@ -90,7 +90,7 @@ def find(path: str, name: str, variable: str, environ: Mapping[str, str]) -> Sec
 
 
 def keep(path: str, name: str, key: str) -> Where:
-    """Keep a key, in the keyring where there is one, and return where. Raises KeysUnusable."""
+    """Keep a key, in the keyring where there is one, and return where. Raises KeysUnusable, UsageFailed."""
     check(key)
     with _turn(path):
         keys = dict(_read(path).keys)
@@ -116,15 +116,13 @@ def remove(path: str, name: str) -> Where | None:
 
 
 def check(key: str) -> None:
-    """Refuse what cannot be a key: it goes into a header as it is. Raises KeysUnusable, without showing it."""
+    """Refuse what cannot be a key: it goes into a header as it is. Raises UsageFailed, without showing it."""
     if not key:
-        raise KeysUnusable("the key is empty", "paste it, or pass it on standard input: ctx auth set NAME < FILE")
+        raise UsageFailed("the key is empty", "paste it, or pass it on standard input: ctx auth set NAME < FILE")
     if len(key) > MOST_KEY:
-        raise KeysUnusable(f"the key has {len(key)} characters, more than {MOST_KEY}")
+        raise UsageFailed(f"the key has more than {MOST_KEY} characters", "one key, in one line")
     if not all("!" <= char <= "~" for char in key):
-        raise KeysUnusable(
-            "the key holds a blank, a control character or one that is not ASCII", "one key, in one line"
-        )
+        raise UsageFailed("the key holds a blank, a control character or one that is not ASCII", "one key, in one line")
 
 
 def _read(path: str) -> _File:
@@ -135,9 +133,13 @@ def _read(path: str) -> _File:
         return _File()
     except OSError as fault:
         raise KeysUnusable(f"{path}: {fault.strerror}", "a file of your own, no link") from None
-    with open(descriptor, "rb") as file:
+    try:
         _refuse_wide(path, os.fstat(descriptor))
-        text = file.read(_MOST_BYTES + 1)
+        text = os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
+    if not text:
+        return _File()
     try:
         return msgspec.json.decode(text, type=_File)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -159,43 +161,51 @@ def _refuse_wide(path: str, found: os.stat_result) -> None:
 
 @contextlib.contextmanager
 def _turn(path: str) -> Iterator[None]:
-    """Let one at a time change the file: whoever makes the new one, which takes the old one's place."""
-    directory = os.path.dirname(path)
+    """Let one at a time change the file: whoever holds the lock on it. One who dies lets go."""
     ends = time.monotonic() + _TURN_S
     try:
-        os.makedirs(directory, 0o700, exist_ok=True)
-        while not _begun(f"{path}.new"):
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        while (held := _locked(path)) is None:
             if time.monotonic() > ends:
-                raise KeysUnusable(f"another program is changing {path}", f"if none is: rm {path}.new")
-            time.sleep(0.02)
+                raise KeysUnusable(f"another program is changing {path}", "try again")
+            time.sleep(0.01)
         try:
             yield
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{path}.new")
+            os.close(held)
     except OSError as fault:
         raise KeysUnusable(f"cannot write {path}: {fault.strerror or fault}", "nothing was changed") from None
 
 
-def _begun(new: str) -> bool:
-    """Make the new file, empty; False while another's is there, unless it was left behind."""
+def _locked(path: str) -> int | None:
+    """Lock the file, made empty where there is none; None when another holds it or has just replaced it."""
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
-        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-        return True
-    except FileExistsError:
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - os.lstat(new).st_mtime > _STALE_S:
-                os.unlink(new)
-        return False
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
+            return descriptor
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(descriptor)
+    return None
 
 
 def _write(path: str, keys: _File) -> None:
-    descriptor = os.open(f"{path}.new", os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with open(descriptor, "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
-        file.flush()
-        os.fsync(descriptor)
-    os.replace(f"{path}.new", path)
+    new = f"{path}.new"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(new)  # of one who died
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(keys)) + b"\n")
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(new, path)
+    except BaseException:
+        os.unlink(new)
+        raise
 
 
 def _keyring() -> Any:

@@ -1,0 +1,197 @@
+"""Asking a provider: what comes back, and every way in which nothing does, against a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import logging
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from ctxd.remote.failure import RemoteFailed
+from ctxd.remote.http import Http
+from tests.remote import Fault, Provider, free_port
+
+KEY = "sk-veryverysecretkey"
+SENT = b'{"text": "never to be repeated"}'
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    with Provider(lambda asked: {"got": asked.body}) as found:
+        yield found
+
+
+def post(url: str, *, times: int = 1, deadline_s: float = 5.0, **options: object) -> bytes:
+    """Ask so many times over one Http and return the last answer."""
+
+    async def main() -> bytes:
+        http = Http()
+        try:
+            for _ in range(times):
+                body = await http.post(url, SENT, {"Authorization": f"Bearer {KEY}"}, deadline_s=deadline_s, **options)
+            return body
+        finally:
+            await http.close()
+
+    return asyncio.run(main())
+
+
+def failure(url: str, **options: object) -> RemoteFailed:
+    """Ask and return what goes wrong; it never holds a key or what was sent."""
+    with pytest.raises(RemoteFailed) as caught:
+        post(url, **options)
+    said = f"{caught.value.message} {caught.value.hint} {caught.value!r}"
+    assert KEY not in said and "repeated" not in said
+    return caught.value
+
+
+def test_json_comes_back(provider: Provider) -> None:
+    """With the headers that were given, over one connection for several requests, none compressed."""
+    assert json.loads(post(f"{provider.url}/v1/x", times=3)) == {"got": json.loads(SENT)}
+    asked = provider.asked[-1]
+    assert (asked.path, asked.headers["authorization"], asked.headers["accept-encoding"]) == (
+        "/v1/x",
+        f"Bearer {KEY}",
+        "identity",
+    )
+    assert asked.headers["host"] == f"127.0.0.1:{provider.port}"
+    assert provider.connections == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "says"),
+    [
+        (Fault(401, b'{"error": {"code": "invalid_api_key"}}'), "refused", "401 (invalid_api_key)"),
+        (Fault(403, b"{}"), "refused", "403"),
+        (Fault(404, b'{"error": {"message": "never to be repeated", "code": "model_not_found"}}'), "rejected", "404"),
+        (Fault(400, json.dumps({"error": {"code": "repeated"}}).encode()), "rejected", "400: "),
+        (Fault(400, json.dumps({"error": {"code": "veryverysecretkey"}}).encode()), "rejected", "400: "),
+        (Fault(302, b"", {"Location": "https://elsewhere.example/"}), "rejected", "302"),
+        (Fault(500, b"<html>"), "server", "500"),
+        (Fault(503, b"{}"), "server", "503"),
+        (Fault(cut=3), "cut", "in the middle"),
+        (Fault(garbage=b"I am no HTTP\r\n\r\n"), "malformed", "HTTP"),
+        (Fault(garbage=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"), "cut", "in the middle"),
+        (Fault(headers={"Content-Encoding": "gzip"}), "malformed", "compressed"),
+        (Fault(huge=2_000_000), "malformed", "more than 1,000,000 bytes"),
+    ],
+)
+def test_what_is_no_answer_says_why(provider: Provider, fault: Fault, kind: str, says: str) -> None:
+    """Each kind by its name, in words that repeat nothing of what was sent."""
+    provider.misbehave(fault)
+
+    failed = failure(f"{provider.url}/x", most_bytes=1_000_000)
+
+    assert (failed.kind, says in f"{failed.message}: ") == (kind, True), failed.message
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("fault", [Fault(slow_s=30), Fault(slow_body_s=30)])
+def test_a_deadline_is_over_the_whole(provider: Provider, fault: Fault) -> None:
+    """Whether the head or the body lets wait."""
+    provider.misbehave(fault)
+    began = time.monotonic()
+
+    failed = failure(f"{provider.url}/x", deadline_s=0.6)
+
+    assert failed.kind == "timeout"
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("7", 7),
+        ("0.5", 0.5),
+        ("999999", 3600),
+        (email.utils.formatdate(time.time() + 100, usegmt=True), 100),
+        (email.utils.formatdate(time.time() - 100, usegmt=True), 0),
+        ("soon", 0),
+        ("-3", 0),
+        ("٣", 0),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(provider: Provider, value: str, seconds: float) -> None:
+    """What says neither counts as unsaid; nobody is waited for longer than an hour."""
+    provider.misbehave(Fault(429, b"{}", {"Retry-After": value.encode().decode("latin-1")}))
+
+    failed = failure(f"{provider.url}/x")
+
+    assert failed.kind == "limited"
+    assert failed.retry_after_s == pytest.approx(seconds, abs=15)
+
+
+def test_nobody_there_is_unreachable() -> None:
+    """Without a wait."""
+    began = time.monotonic()
+    assert failure(f"http://127.0.0.1:{free_port()}/x").kind == "unreachable"
+    assert time.monotonic() - began < 3
+
+
+def test_plain_http_goes_to_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor to a name that says localhost and leads elsewhere."""
+    assert failure("http://192.0.2.1/x").kind == "rejected"
+    elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 80))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: elsewhere)
+    assert failure("http://localhost/x").kind == "unreachable"
+
+
+def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither who asks, beyond the deadline, nor the end."""
+    import threading
+
+    never = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: never.wait(60))
+    began = time.monotonic()
+    try:
+        assert failure("https://provider.example/x", deadline_s=0.5).kind == "timeout"
+        assert time.monotonic() - began < 6
+    finally:
+        never.set()
+
+
+def test_an_address_that_refuses_is_followed_by_the_next(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name may stand for several."""
+    rows = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in ("127.0.0.9", "127.0.0.1")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+
+    post(f"http://localhost:{provider.port}/x", times=2)
+
+    assert provider.connections == 1
+    assert provider.asked[0].headers["host"] == f"localhost:{provider.port}"
+
+
+def test_variables_of_the_environment_do_not_count(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy that whoever started the daemon had."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+
+    assert post(f"{provider.url}/x")
+
+
+def test_nothing_of_a_request_is_logged(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
+    """At the most talkative level, and when it fails."""
+    caplog.set_level(logging.DEBUG)
+    provider.misbehave(Fault(500, b"never to be repeated"))
+
+    failure(f"{provider.url}/x")
+    post(f"{provider.url}/x")
+
+    assert KEY not in caplog.text and "repeated" not in caplog.text
+    assert not [each for each in caplog.records if each.name.startswith(("httpx", "httpcore"))]
+
+
+def test_httpx_is_loaded_when_it_is_needed() -> None:
+    """Who has no provider does not pay for it."""
+    import subprocess
+    import sys
+
+    code = "import sys, ctxd.remote.http, ctxd.daemon; print(sorted({'httpx', 'anyio', 'certifi'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
