@@ -88,7 +88,7 @@ def test_a_comparison_under_way_does_not_answer_a_later_question(
             await listed.wait()
             Path(root, "late.py").write_text("def late(): pass\n")
             second = asyncio.create_task(worktree.fresh(ENOUGH_MS, ENOUGH_MS, silent))
-            await asyncio.sleep(0)
+            await asyncio.wait({second}, timeout=0.2)
             go.set()
             assert (await first).fresh and (await second).fresh
             return await files(worktree)
