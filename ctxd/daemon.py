@@ -35,6 +35,8 @@ from ctxd.parse.languages import names, resolve
 from ctxd.parse.pool import ParseSettings, Pool
 from ctxd.pipeline import Machinery, Pipeline
 from ctxd.remaking import remake
+from ctxd.remote.http import Http
+from ctxd.remote.providers import Keys, Remote
 from ctxd.server import Report, Server
 from ctxd.store.cache import Cache
 from ctxd.store.driver import tidy
@@ -49,6 +51,8 @@ from ctxd.worktrees import Worktrees, rules_of
 from ctxprotocol.endpoint import log_path
 from ctxprotocol.errors import CtxError, DaemonUnreachable
 from ctxprotocol.messages import Answer, AnyRequest, Watch
+from ctxprotocol.providers import Target
+from ctxprotocol.secrets import path_of
 
 log = logging.getLogger("ctxd")
 
@@ -124,6 +128,8 @@ class _Daemon:
         settings = settings_of(self._applied)
         # What a changed configuration has set going.
         self._errands: set[asyncio.Task[None]] = set()
+        self._http = Http()
+        self._keys = Keys(path_of(config.path), environ)
         self._scan = Threads("ctxd-scan", places=SCANS, slow_s=SLOW_SCAN_S, most=MOST_SCANS)
         self._tier = Tier(self._embedder, self._indexes, writer, writer.cache, lambda: self._server.asking() > 0)
         machinery = Machinery(
@@ -140,7 +146,7 @@ class _Daemon:
         self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, _home())
         self._server = Server(self._handle, self._follow, self._stop, log_path(instance.state_directory))
         condition = Condition(instance, self._server, self._worktrees, self._tier)
-        self._services = Services(self._worktrees, config, condition, resolve, names(), self._tier)
+        self._services = Services(self._worktrees, config, condition, resolve, names(), self._tier, self._remote)
 
     async def serve(self) -> None:
         """Listen, say so, and wait for the end."""
@@ -176,6 +182,7 @@ class _Daemon:
         self._worktrees.machinery.feed.end()
         await self._server.close(self._grace_s)
         await self._tier.close()
+        await self._http.close()
         await self._worktrees.close()
         await self._worktrees.machinery.pool.close()
         self._scan.shutdown(wait=True, cancel_futures=True)
@@ -220,6 +227,9 @@ class _Daemon:
 
     def _embedder(self) -> Embedder | None:
         return choice.embedder(enabled=self._applied.embed_enabled, model=self._applied.embed_model)
+
+    def _remote(self, target: Target) -> Remote:
+        return Remote(target, self._http, self._keys)
 
     def _indexes(self) -> list[Pipeline]:
         return [worktree.pipeline for worktree in reversed(self._worktrees.open.values())]

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from functools import partial
+from typing import TypeVar
 
 import msgspec
 
@@ -18,17 +19,25 @@ from ctxd.condition import Condition
 from ctxd.config import ConfigFile
 from ctxd.embed.tier import Tier
 from ctxd.model import View
+from ctxd.remote.providers import Remote
 from ctxd.search import run
 from ctxd.search.sent import Sessions
+from ctxd.steer.lately import Lately
 from ctxd.store.driver import IndexDamaged
 from ctxd.store.snapshot import Snapshot
 from ctxd.worktree import Report, Worktree
 from ctxd.worktrees import Worktrees
-from ctxprotocol.messages import Answer, InWorktree
+from ctxprotocol.messages import InWorktree
+from ctxprotocol.providers import Target
+
+Read = TypeVar("Read")
 
 
 class Services(msgspec.Struct, frozen=True, eq=False):
-    """What handlers work with. `resolve` turns a name, alias or suffix into canonical language names, () if unknown."""
+    """What handlers work with. `resolve` turns a name, alias or suffix into canonical language names, () if unknown.
+
+    `remote` gives the way to a provider; `lately` is how the ones for steering did.
+    """
 
     worktrees: Worktrees
     config: ConfigFile
@@ -36,6 +45,8 @@ class Services(msgspec.Struct, frozen=True, eq=False):
     resolve: Callable[[str], tuple[str, ...]]
     languages: tuple[str, ...]
     tier: Tier
+    remote: Callable[[Target], Remote]
+    lately: Lately = msgspec.field(default_factory=Lately)
     sessions: Sessions = msgspec.field(default_factory=Sessions)
 
 
@@ -53,7 +64,7 @@ class Visit(msgspec.Struct, frozen=True, eq=False):
         look = partial(roots.relative, self.view.root, directory, file)
         return await self.worktrees.looks.ask(os.fsdecode(directory), look)
 
-    async def read(self, function: Callable[[Snapshot, View], Answer]) -> Answer:
+    async def read(self, function: Callable[[Snapshot, View], Read]) -> Read:
         """Run `function` on a snapshot; once more when a file was written meanwhile or the index is damaged."""
         path = self.worktree.pipeline.index_path
         wait_ms = int(self.deadline_s * 1e3)

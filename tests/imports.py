@@ -39,7 +39,16 @@ class Row:
     never: tuple[str, ...] = ()
 
 
-LEAVES = ("ctxd.frames", "ctxd.guide", "ctxd.inode", "ctxd.model", "ctxd.packing", "ctxd.state", "ctxd.words", "ctxd.tokens")
+LEAVES = (
+    "ctxd.frames",
+    "ctxd.guide",
+    "ctxd.inode",
+    "ctxd.model",
+    "ctxd.packing",
+    "ctxd.state",
+    "ctxd.words",
+    "ctxd.tokens",
+)
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
 # Heavy ones: only the embedding process loads them.
@@ -221,8 +230,27 @@ TABLE = (
         (
             *("ctxd.worktrees", "ctxd.worktree", "ctxd.roots", "ctxd.condition", "ctxd.config", "ctxd.search"),
             *("ctxd.embed.tier", "ctxd.store.snapshot", "ctxd.store.driver", "ctxprotocol", *LEAVES),
+            *("ctxd.remote.providers", "ctxd.steer.lately"),
         ),
         "what requests share; what they differ in is the handlers'",
+        never=DATABASES,
+    ),
+    Row(
+        "ctxd.steer.lately", (), "what requests share of steering loads nothing of it", ("__future__", "time", "typing")
+    ),
+    Row(
+        "ctxd.steer",
+        ("ctxd.steer", "ctxd.remote", "ctxprotocol.providers", *LEAVES),
+        "a language model is asked here, and sees values only: no index, no file",
+        never=DATABASES,
+    ),
+    Row(
+        "ctxd.guiding",
+        (
+            *("ctxd.visit", "ctxd.steer", "ctxd.search.run", "ctxd.store.catalog", "ctxd.store.read"),
+            *("ctxd.store.snapshot", "ctxprotocol", *LEAVES),
+        ),
+        "where steering and search meet",
         never=DATABASES,
     ),
     Row(

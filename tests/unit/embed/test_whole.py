@@ -42,7 +42,7 @@ async def services(found: Works, state: Path) -> AsyncIterator[Services]:
     tier.use()
     task = asyncio.create_task(tier.backfill.run())
     try:
-        yield Services(found, ConfigFile(str(state / "config.toml")), None, lambda _name: (), (), tier)  # type: ignore[arg-type]
+        yield Services(found, ConfigFile(str(state / "config.toml")), None, lambda _name: (), (), tier, None)  # type: ignore[arg-type]
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
