@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from ctxd import roots, tokens
+from ctxd.guide import Steered
 from ctxd.model import View
 from ctxd.narrowing import narrowed
 from ctxd.render import administration
@@ -83,16 +84,38 @@ async def _outcome(here: Visit, request: Init | Update, verb: Verb, changed: int
 async def handle_query(services: Services, request: Query, report: Report) -> Answer:
     """Compile the context for a question."""
     request = narrowed(request, services.resolve, services.languages)
+    steering = _steering(services, request, report)
     async with visit(services, request, report) as here:
         session = services.sessions.of(here.view.root, request.session)
+        if steering is not None:
+            here, steered = await steering(here)
+            return await here.read(lambda snapshot, view: run.query(snapshot, request, view, session, steered))
         return await here.read(lambda snapshot, view: run.query(snapshot, request, view, session))
 
 
 async def handle_find(services: Services, request: Find, report: Report) -> Answer:
     """List ranked places."""
     request = narrowed(request, services.resolve, services.languages)
+    steering = _steering(services, request, report)
     async with visit(services, request, report) as here:
+        if steering is not None:
+            here, steered = await steering(here)
+            return await here.read(lambda snapshot, view: run.find(snapshot, request, view, steered))
         return await here.read(lambda snapshot, view: run.find(snapshot, request, view))
+
+
+def _steering(
+    services: Services, request: Query | Find, report: Report
+) -> Callable[[Visit], Awaitable[tuple[Visit, Steered]]] | None:
+    """Return what has a language model steer a request, None where it asks for none. Raises UsageFailed.
+
+    Loaded by the first who asks for it: it costs nobody else anything.
+    """
+    if not request.llm:
+        return None
+    from ctxd import guiding
+
+    return guiding.prepared(services, request, report)
 
 
 async def handle_symbols(services: Services, request: Symbols, report: Report) -> Answer:

@@ -130,6 +130,7 @@ TABLE = (
             "asyncio",
             "collections",
             "email",
+            *("contextlib", "os", "threading"),
             "logging",
             "msgspec",
             "re",
@@ -247,7 +248,7 @@ TABLE = (
     Row(
         "ctxd.guiding",
         (
-            *("ctxd.visit", "ctxd.steer", "ctxd.search.run", "ctxd.store.catalog", "ctxd.store.read"),
+            *("ctxd.visit", "ctxd.worktree", "ctxd.steer", "ctxd.search.run", "ctxd.store.catalog", "ctxd.store.read"),
             *("ctxd.store.snapshot", "ctxprotocol", *LEAVES),
         ),
         "where steering and search meet",
@@ -276,6 +277,7 @@ TABLE = (
             *("ctxprotocol", *LEAVES),
         ),
         "a handler asks the rooms; it does not reach behind them",
+        late=("ctxd.guiding",),
         never=DATABASES,
     ),
     Row("ctxd.feed", LEAVES, "those who report know nothing of those who watch", never=DATABASES),

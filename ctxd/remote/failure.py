@@ -20,14 +20,19 @@ PASSING: frozenset[Kind] = frozenset({"unreachable", "timeout", "limited", "serv
 
 
 class RemoteFailed(Exception):
-    """No answer; `hint` says what helps. `retry_after_s` is how long the provider asks to be left alone, 0 unsaid."""
+    """No answer; `hint` says what helps. `retry_after_s` is how long the provider asks to be left alone, 0 unsaid;
+    `status` is what a provider said no with, 0 for anything else.
+    """
 
-    def __init__(self, kind: Kind, message: str, hint: str = "", *, retry_after_s: float = 0.0) -> None:
+    def __init__(
+        self, kind: Kind, message: str, hint: str = "", *, retry_after_s: float = 0.0, status: int = 0
+    ) -> None:
         super().__init__(message)
         self.kind: Kind = kind
         self.message = message
         self.hint = hint
         self.retry_after_s = retry_after_s
+        self.status = status
 
     @property
     def passing(self) -> bool:
