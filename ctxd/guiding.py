@@ -36,7 +36,8 @@ def prepared(
     if not targets:
         raise UsageFailed(
             "--llm needs a language model, and none is configured",
-            "ctx config set llm.providers ollama (on this machine), or gemini, openai: then the question goes there",
+            "ctx config set llm.providers ollama, for one on this machine; "
+            "gemini or openai would be sent the question and some lines of what is found",
         )
     timeout_s = min(config.llm_timeout_s, request.timeout_ms / 1e3 * _SHARE)
 

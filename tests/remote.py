@@ -199,3 +199,67 @@ def free_port() -> int:
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         return int(holder.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A question to a language model, whatever wire format it came in."""
+
+    wire: str
+    model: str
+    instruction: str
+    data: Any
+    schema: Any
+
+
+Say = Callable[[Chat], str]
+
+
+def chats(say: Say) -> Reply:
+    """Return what answers as Gemini, OpenAI and Ollama do, by the path that is asked: `say` gives the model's words."""
+
+    def reply(asked: Asked) -> Any:
+        question = chat(asked)
+        text = say(question)
+        sent, received = len(question.instruction.split()), len(text.split())
+        if question.wire == "gemini":
+            content = {"role": "model", "parts": [{"text": text}]}
+            usage = {
+                "promptTokenCount": sent,
+                "candidatesTokenCount": received,
+                "totalTokenCount": sent + received,
+                "promptTokensDetails": [{"modality": "TEXT", "tokenCount": sent}],
+            }
+            candidate = {"content": content, "finishReason": "STOP", "index": 0}
+            return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": question.model}
+        message = {"role": "assistant", "content": text}
+        if question.wire == "ollama":
+            counts = {"prompt_eval_count": sent, "eval_count": received, "total_duration": 5_000_000}
+            return {"model": question.model, "message": message, "done": True, "done_reason": "stop", **counts}
+        usage = {"prompt_tokens": sent, "completion_tokens": received, "total_tokens": sent + received}
+        choice = {"index": 0, "message": {**message, "refusal": None}, "logprobs": None, "finish_reason": "stop"}
+        return {"id": "c-1", "object": "chat.completion", "model": question.model, "choices": [choice], "usage": usage}
+
+    return reply
+
+
+def chat(asked: Asked) -> Chat:
+    """Return what a language model was asked; a request that no provider would take fails here."""
+    body = asked.body
+    if asked.path.endswith(":generateContent"):
+        wanted = body["generationConfig"]
+        assert wanted["temperature"] == 0 and wanted["responseMimeType"] == "application/json"
+        model = asked.path.rsplit("/", 1)[1].removesuffix(":generateContent")
+        instruction = body["systemInstruction"]["parts"][0]["text"]
+        (turn,) = body["contents"]
+        return Chat("gemini", model, instruction, json.loads(turn["parts"][0]["text"]), wanted.get("responseSchema"))
+    system, user = body["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    if asked.path.endswith("/api/chat"):
+        assert body["stream"] is False and body["options"]["temperature"] == 0
+        wire, schema = "ollama", body["format"]
+    else:
+        assert asked.path.endswith("/chat/completions") and body["temperature"] == 0
+        wanted = body["response_format"]
+        wire, schema = "openai", wanted["json_schema"]["schema"] if wanted["type"] == "json_schema" else None
+    return Chat(wire, body["model"], system["content"], json.loads(user["content"]), schema)

@@ -125,9 +125,10 @@ class Steering:
         except Unfit as unfit:
             self._failed(target, unfit.message, rests=unfit.lasting)
         except RemoteFailed as failed:
-            hint = f" ({failed.hint})" if failed.hint else ""
+            hint = f"is {target.name} running?" if target.local and failed.kind == "unreachable" else failed.hint
+            why = f"{failed.message} ({hint})" if hint else failed.message
             # Without a key nobody was asked: it may be set the next moment.
-            self._failed(target, f"{failed.message}{hint}", rests=failed.kind != "key", rest_s=failed.retry_after_s)
+            self._failed(target, why, rests=failed.kind != "key", rest_s=failed.retry_after_s)
         except TimeoutError:
             self._failed(target, f"no answer within {deadline_s:g} s")
         return None
