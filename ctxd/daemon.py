@@ -36,6 +36,7 @@ from ctxd.parse.pool import ParseSettings, Pool
 from ctxd.pipeline import Machinery, Pipeline
 from ctxd.remaking import remake
 from ctxd.remote.http import Http
+from ctxd.remote.ledger import Ledger
 from ctxd.remote.providers import Keys, Remote
 from ctxd.server import Report, Server
 from ctxd.store.cache import Cache
@@ -130,6 +131,7 @@ class _Daemon:
         self._errands: set[asyncio.Task[None]] = set()
         self._http = Http()
         self._keys = Keys(path_of(config.path), environ)
+        self._ledger = Ledger(instance.state_directory)
         self._scan = Threads("ctxd-scan", places=SCANS, slow_s=SLOW_SCAN_S, most=MOST_SCANS)
         self._tier = Tier(self._embedder, self._indexes, writer, writer.cache, lambda: self._server.asking() > 0)
         machinery = Machinery(
@@ -211,7 +213,7 @@ class _Daemon:
             pool = Pool(settings, workers=config.workers)
             self._worktrees.renew(msgspec.structs.replace(old, pool=pool, maker=maker(settings)))
             self._errands.add(asyncio.create_task(old.pool.retire()))
-        if (config.embed_enabled, config.embed_model) != (before.embed_enabled, before.embed_model):
+        if embedding(config) != embedding(before):
             self._tier.use()
         for worktree in self._worktrees.open.values():
             if settings != settings_of(before):
@@ -226,7 +228,7 @@ class _Daemon:
         return lambda: not worktree.closed and self._worktrees.machinery.maker == wanted
 
     def _embedder(self) -> Embedder | None:
-        return choice.embedder(enabled=self._applied.embed_enabled, model=self._applied.embed_model)
+        return choice.embedder(embedding(self._applied), self._remote, self._ledger)
 
     def _remote(self, target: Target) -> Remote:
         return Remote(target, self._http, self._keys)
@@ -307,6 +309,11 @@ def settings_of(config: Config) -> ParseSettings:
         max_chunk_tokens=config.index_max_chunk_tokens,
         follow_links=config.index_follow_symlinks,
     )
+
+
+def embedding(config: Config) -> choice.Wanted:
+    """Return what of the configuration the embedder is made of."""
+    return choice.Wanted(config.embed_enabled, config.embed_model, config.embed_providers, config.embed_spend_cap_usd)
 
 
 def maker(settings: ParseSettings) -> str:

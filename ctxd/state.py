@@ -96,7 +96,8 @@ class Audited(msgspec.Struct, frozen=True, kw_only=True):
 class VectorTier(msgspec.Struct, frozen=True, kw_only=True):
     """What the loop knows of vectors. `model` is "" without an embedder, and `trouble` says why, `hint` what helps.
 
-    `per_s` is how many texts a second it embeds, 0 where that was not measured; `embedded` how many it did.
+    `per_s` is how many texts a second it embeds, 0 where that was not measured; `embedded` how many it did. `hosts`
+    are where texts go, `spent_usd` what that has cost so far, `cap_usd` what it may cost, None where it is free.
     """
 
     model: str = ""
@@ -105,6 +106,9 @@ class VectorTier(msgspec.Struct, frozen=True, kw_only=True):
     hint: str = ""
     per_s: float = 0.0
     embedded: int = 0
+    hosts: tuple[str, ...] = ()
+    spent_usd: float = 0.0
+    cap_usd: float | None = None
 
 
 class VectorsFilled(msgspec.Struct, frozen=True):

@@ -34,8 +34,6 @@ T = TypeVar("T")
 
 # Chunks that are read at a time.
 SLICE = 256
-# Texts that are embedded and written at a time: a crash repeats no more, and between two it looks who waits.
-BITE = 8
 # After a commit it waits for others to follow: a branch switch or a formatter is many files.
 QUIET_S = 1.0
 # Somebody who asks without end must not keep it from ever getting on.
@@ -136,7 +134,7 @@ class Backfill:
                 log.warning("vectors: %s", failed.message)
                 self.trouble = failed
                 if not failed.final:
-                    self._later()
+                    self._later(failed.after_s)
             except CtxError as error:  # the index was replaced meanwhile, or the disk is full
                 log.info("vectors: %s", error.message)
                 self._later()
@@ -146,7 +144,7 @@ class Backfill:
 
     async def prepare(self, draft: Draft) -> None:
         """Give an index that is to take another's place the vectors that the cache has. What fails is done later."""
-        if (embedder := self.embedder) is None:
+        if (embedder := self.embedder) is None or not embedder.model.dimensions:
             return
         try:
             await self._submit(draft.index_path, lambda connection: filling.begin(connection, embedder.model.name))
@@ -165,8 +163,8 @@ class Backfill:
         except CtxError as error:
             log.info("vectors: %s", error.message)
 
-    def _later(self) -> None:
-        asyncio.get_running_loop().call_later(self._retry_s, self.nudge)
+    def _later(self, after_s: float = 0.0) -> None:
+        asyncio.get_running_loop().call_later(max(self._retry_s, after_s), self.nudge)
         self._retry_s = min(self._retry_s * 2, _RETRY_MOST_S)
 
     async def _round(self) -> bool:
@@ -174,7 +172,10 @@ class Backfill:
         embedder = self.embedder
         if embedder is None:
             return False
-        for index in self._indexes():
+        indexes = self._indexes()
+        if indexes:
+            await embedder.ready()
+        for index in indexes:
             if index.complete and await self._advance(index, embedder):
                 return True
         return False
@@ -186,6 +187,8 @@ class Backfill:
             return False
         await self._write(index, path, lambda connection: filling.begin(connection, model.name))
         files, generation = await index.read(lambda s: (filling.lacking(s), s.generation), _READ_S)
+        if embedder.paid and files:
+            await self._afford(index, path, files, embedder)
         first = self._indexes()[:1]
         while files and self.embedder is embedder and index.index_path == path and self._indexes()[:1] == first:
             found, files = await index.read(partial(_slice, files=files, longest_bytes=longest(model)), _READ_S)
@@ -194,14 +197,25 @@ class Backfill:
             await self._write(index, path, lambda connection: filling.finish(connection, generation))
         return True
 
+    async def _afford(self, index: Index, path: str, files: Sequence[int], embedder: Embedder) -> None:
+        """Take what the cache has, which costs nothing; refuse the rest if it costs too much. Raises EmbedFailed."""
+        size, model = 0, embedder.model
+        while files:
+            found, files = await index.read(partial(_slice, files=files, longest_bytes=longest(model)), _READ_S)
+            known, wanted = await self._sorted_out(found, model)
+            await self._keep(index, path, embedder, known)
+            size += sum(len(text) for text in wanted)
+        if size:
+            embedder.afford(size)
+
     async def _fill(self, index: Index, path: str, found: Sequence[Passage], embedder: Embedder) -> None:
         """Give chunks their vectors: from the cache, or by embedding them a few at a time, kept at once."""
         known, wanted = await self._sorted_out(found, embedder.model)
         await self._keep(index, path, embedder, known)
         texts = list(wanted)
-        for start in range(0, len(texts), BITE):
+        for start in range(0, len(texts), embedder.batch):
             await self._step_aside()
-            bite = texts[start : start + BITE]
+            bite = texts[start : start + embedder.batch]
             made = zip(bite, await self._timed(bite, embedder), strict=True)
             kept = [Filled(one, key(embedder.model, text), vector) for text, vector in made for one in wanted[text]]
             await self._keep(index, path, embedder, kept)

@@ -1,12 +1,38 @@
-"""Which embedder the configuration asks for. On the loop; looks at a few files, opens no model."""
+"""Which embedder the configuration asks for: providers where any are named, else a model of this machine.
+
+On the loop; looks at a few files, opens no model and asks nobody.
+"""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Callable
+
+import msgspec
+
 from ctxd.embed.local import LocalEmbedder
 from ctxd.embed.model import Embedder
+from ctxd.embed.remote import RemoteEmbedder
 from ctxd.embed.rows import locate
+from ctxd.remote.ledger import Ledger
+from ctxd.remote.providers import Remote
+from ctxprotocol.providers import Provider, Target, resolved
 
 
-def embedder(*, enabled: bool, model: str) -> Embedder | None:
-    """Return the embedder for `embed.enabled` and `embed.model`, None when there is to be none. Raises EmbedFailed."""
-    return LocalEmbedder(locate(model)) if enabled else None
+class Wanted(msgspec.Struct, frozen=True):
+    """The keys below `embed`."""
+
+    enabled: bool
+    model: str
+    providers: tuple[Provider, ...]
+    spend_cap_usd: float
+
+
+def embedder(wanted: Wanted, remote: Callable[[Target], Remote], ledger: Ledger) -> Embedder | None:
+    """Return the embedder that is wanted, None when there is to be none. Raises EmbedFailed."""
+    if not wanted.enabled:
+        return None
+    if wanted.providers:
+        remotes = [remote(resolved(each, "embed")) for each in wanted.providers]
+        return RemoteEmbedder(remotes, ledger, wanted.spend_cap_usd, random.Random())
+    return LocalEmbedder(locate(wanted.model))

@@ -47,13 +47,29 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EmbedFailed(Exception):
-    """No vectors now; says why and, in `hint`, what helps. `final`: asking again is of no use as things are."""
+    """No vectors now; says why and, in `hint`, what helps. `final`: asking again is of no use as things are.
 
-    def __init__(self, message: str, hint: str = "", *, final: bool = False) -> None:
+    Before `after_s` it is of none either.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, final: bool = False, after_s: float = 0.0) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.final = final
+        self.after_s = after_s
+
+
+class Going(msgspec.Struct, frozen=True):
+    """Where texts go that leave this process for the network: hosts, what all of it has cost, and what it may cost.
+
+    `cap_usd` is None where it costs nothing; `resting` says why questions get no vectors for a while.
+    """
+
+    hosts: tuple[str, ...]
+    spent_usd: float
+    cap_usd: float | None
+    resting: str = ""
 
 
 class Embedder(Protocol):
@@ -61,7 +77,25 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> Model:
-        """The model whose vectors these are."""
+        """The model whose vectors these are. Where its dimensions are 0 it is not known before `ready`."""
+
+    @property
+    def batch(self) -> int:
+        """How many passages it likes at a time: a crash repeats no more."""
+
+    @property
+    def paid(self) -> bool:
+        """Whether it may cost money."""
+
+    @property
+    def going(self) -> Going | None:
+        """Where texts go, None where they stay in processes of our own."""
+
+    async def ready(self) -> None:
+        """Learn what there is to learn of the model. Raises EmbedFailed."""
+
+    def afford(self, size_bytes: int) -> None:
+        """Refuse passages of so many bytes where that would cost more than may be spent. Raises EmbedFailed."""
 
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
         """Return one vector for each text, in order; prefixes are added here. A `query` goes before waiting passages.

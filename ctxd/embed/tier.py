@@ -41,7 +41,6 @@ class Tier:
         self._make = make
         self._embedder: Embedder | None = None
         self._missing: EmbedFailed | None = None
-        self._meaning: Meaning | None = None
         self._asked: OrderedDict[str, Vector] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: list[asyncio.Task[None]] = []
@@ -49,7 +48,7 @@ class Tier:
     def use(self) -> None:
         """Take the embedder that the configuration asks for; the one before ends. On the running loop."""
         self._loop = asyncio.get_running_loop()
-        before, self._embedder, self._missing, self._meaning = self._embedder, None, None, None
+        before, self._embedder, self._missing = self._embedder, None, None
         if before is not None:
             self._ending.append(self._loop.create_task(before.close()))
         try:
@@ -60,20 +59,24 @@ class Tier:
         self.backfill.trouble = None
         self._asked.clear()
         if self._embedder is not None:
-            model = self._embedder.model
-            self._meaning = Meaning(model.name, model.weight, self._ask)
             self.backfill.nudge()
 
     @property
     def meaning(self) -> Meaning | None:
-        """What search is given, None without an embedder."""
-        return self._meaning
+        """What search is given, None without an embedder, or as long as it has to learn which model it has."""
+        if self._embedder is None or not self._embedder.model.dimensions:
+            return None
+        model = self._embedder.model
+        return Meaning(model.name, model.weight, self._ask)
 
     def state(self) -> VectorTier:
         """Return what there is to say of it."""
         if self._embedder is None and self._missing is None:
             return VectorTier(trouble="switched off", hint="ctx config set embed.enabled true")
+        going = self._embedder.going if self._embedder is not None else None
         trouble = self._missing or self.backfill.trouble
+        if trouble is None and going is not None and going.resting:
+            trouble = EmbedFailed(going.resting, "questions are answered by words for a while")
         model = self._embedder.model if self._embedder is not None else None
         return VectorTier(
             model=model.name if model is not None else "",
@@ -82,6 +85,9 @@ class Tier:
             hint=trouble.hint if trouble is not None else "",
             per_s=self.backfill.rate.per_s,
             embedded=self.backfill.embedded,
+            hosts=going.hosts if going is not None else (),
+            spent_usd=going.spent_usd if going is not None else 0.0,
+            cap_usd=going.cap_usd if going is not None else None,
         )
 
     async def close(self) -> None:

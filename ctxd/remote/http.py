@@ -13,17 +13,18 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from ctxd.remote.failure import RemoteFailed
 from ctxd.remote.names import Names
 from ctxd.threads import Threads
 from ctxprotocol.providers import is_loopback
-from ctxprotocol.secrets import Secret
 
 if TYPE_CHECKING:
     import httpx
+
+T = TypeVar("T")
 
 # The vectors of a hundred texts with 3072 numbers each, written out, are 7 MB.
 MOST_BYTES = 32 << 20
@@ -66,10 +67,10 @@ class Http:
         except TimeoutError:
             raise RemoteFailed("timeout", f"{host} did not answer within {deadline_s:g} s") from None
 
-    async def key(self, find: Callable[[], Secret | None], deadline_s: float) -> Secret | None:
-        """Get a key in a thread of ours: whoever guards it may take his time. Raises TimeoutError, and what it does."""
+    async def aside(self, job: Callable[[], T], deadline_s: float) -> T:
+        """Run what waits for a disk or a keyring, or takes long, in a thread. Raises TimeoutError, and what it does."""
         async with asyncio.timeout(deadline_s):
-            return await asyncio.wrap_future(self._threads.submit(find))
+            return await asyncio.wrap_future(self._threads.submit(job))
 
     async def close(self) -> None:
         """Close the connections, end the threads."""
@@ -183,7 +184,7 @@ async def _refusal(response: httpx.Response, host: str, asked: httpx.Request) ->
         return RemoteFailed("server", said, retry_after_s=_retry_after(response))
     if 300 <= status < 400:
         return RemoteFailed("rejected", f"{said}: it is elsewhere now, and is not followed", "mend the endpoint")
-    return RemoteFailed("rejected", said, "is the model there, the endpoint right?")
+    return RemoteFailed("rejected", said, "is the model there, the endpoint right?", status=status)
 
 
 async def _word(response: httpx.Response, asked: httpx.Request) -> str:

@@ -5,7 +5,8 @@ Whoever speaks a wire format makes one of these with a Target and uses `post`; w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from ctxd.remote.failure import RemoteFailed
 from ctxd.remote.http import MOST_BYTES, Http
@@ -13,6 +14,8 @@ from ctxprotocol import secrets
 from ctxprotocol.errors import CtxError
 from ctxprotocol.providers import Target, Wire
 from ctxprotocol.secrets import Secret
+
+T = TypeVar("T")
 
 # A keyring that waits for its owner's password must not hold up the daemon.
 _KEY_S = 5.0
@@ -55,11 +58,15 @@ class Remote:
                 failed.hint = f"ctx auth set {self.target.name}"
             raise
 
+    async def aside(self, job: Callable[[], T], deadline_s: float) -> T:
+        """Run what takes long in a thread of the provider's: reading a large answer. Raises TimeoutError."""
+        return await self._http.aside(job, deadline_s)
+
     async def _key(self, deadline_s: float) -> Secret | None:
         """Look the key up, each time: one that was set just now counts. Raises RemoteFailed."""
         name = self.target.name
         try:
-            found = await self._http.key(lambda: self._keys.find(self.target), min(_KEY_S, deadline_s))
+            found = await self._http.aside(lambda: self._keys.find(self.target), min(_KEY_S, deadline_s))
         except TimeoutError:
             raise RemoteFailed("key", f"the keyring does not give out the key of {name}", "unlock it") from None
         except CtxError as error:

@@ -36,6 +36,16 @@ class Hashing:
         self.closed = False
         self.most = 1_000_000
 
+    batch = 8
+    paid = False
+    going = None
+
+    async def ready(self) -> None:
+        """Nothing is to be learnt."""
+
+    def afford(self, size_bytes: int) -> None:
+        """It costs nothing."""
+
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
         """Return one vector for each text."""
         if self.failing is not None:

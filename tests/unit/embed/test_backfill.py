@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from ctxd.embed import backfill as module
-from ctxd.embed.backfill import BITE, Backfill, Draft
+from ctxd.embed.backfill import Backfill, Draft
 from ctxd.embed.model import EmbedFailed, Model
 from ctxd.store import vectors
 from ctxd.worktree import Worktree
@@ -111,11 +111,11 @@ def test_what_was_interrupted_goes_on_where_it_was(root: Path, tmp_path: Path) -
 
     async def main() -> tuple[int, int]:
         first, second = Hashing(), Hashing()
-        first.most = 2 * BITE
+        first.most = 2 * Hashing.batch
         async with works(tmp_path / "s") as found:
             worktree = await found.fresh(str(root))
             async with filling(found, first):
-                await until(lambda: _at_least(worktree, 2 * BITE))
+                await until(lambda: _at_least(worktree, 2 * Hashing.batch))
         async with works(tmp_path / "s") as found:
             worktree = await found.fresh(str(root))
             kept = await count(worktree)
@@ -125,7 +125,7 @@ def test_what_was_interrupted_goes_on_where_it_was(root: Path, tmp_path: Path) -
         return len(set(first.asked) & set(second.asked)), len(set(first.asked) | set(second.asked))
 
     repeated, distinct = asyncio.run(main())
-    assert repeated <= BITE
+    assert repeated <= Hashing.batch
     assert distinct >= 45
 
 
