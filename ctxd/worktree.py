@@ -213,15 +213,20 @@ class Worktree:
 
     def _take_in(self, event: FileEvent | Overflow) -> None:
         if isinstance(event, Overflow):
-            log.warning("%s: events lost: %s", self.root, event.reason)
-            self.pipeline.feed.tell(self.root, "lost", event.reason)
-            self.overflows += 1
-            self._lost = True
-            self.lost_reason = event.reason
+            self._note_loss(event.reason)
         self.last_event = time.monotonic()
         self._debouncer.add(event, _now_ms())
         self._barrier.see()
         self._wake.set()
+
+    def _note_loss(self, reason: str) -> None:
+        """Count a loss, but once: a daemon that slept sees the gap in time and the full queue that came of it."""
+        log.warning("%s: events lost: %s", self.root, reason)
+        self.lost_reason = reason
+        if not self._lost:
+            self._lost = True
+            self.overflows += 1
+            self.pipeline.feed.tell(self.root, "lost", reason)
 
     async def _check_root(self) -> None:
         # A file system whose events count is a local one, which answers.

@@ -104,3 +104,19 @@ def test_a_forgotten_worktree_is_not_mended(tmp_path: Path) -> None:
             return indexes(tmp_path / "state")
 
     assert asyncio.run(main()) == []
+
+
+def test_one_loss_is_counted_once(tmp_path: Path) -> None:
+    """A daemon that slept sees the gap in time and the full queue that came of it; the next loss is another one."""
+
+    async def main() -> tuple[int, int]:
+        async with works(tmp_path / "state") as found:
+            (root,) = trees(tmp_path, 1)
+            worktree = await found.fresh(root)
+            worktree.lose("the clock jumped by 31 s")
+            worktree.lose("the kernel's event queue overflowed")
+            slept = (await found.fresh(root)).overflows
+            worktree.lose("the kernel's event queue overflowed")
+            return slept, (await found.fresh(root)).overflows
+
+    assert asyncio.run(main()) == (1, 2)
