@@ -88,12 +88,12 @@ def milliseconds(value: float) -> str:
 
 
 def money(usd: float) -> str:
-    """Return an amount of US dollars with two digits that mean something: `$0`, `$0.0003`, `$1.20`."""
+    """Return an amount of US dollars with two digits that mean something: `$0`, `$0.0003`, `$0.012`, `$1.20`."""
     if usd <= 0:
         return "$0"
     if usd < 0.000_01:
         return "<$0.00001"
-    return f"${usd:.2f}" if usd >= 0.1 else f"${usd:.{1 - math.floor(math.log10(usd))}f}"
+    return f"${usd:.2f}" if usd >= 0.1 else f"${usd:.{1 - math.floor(math.log10(usd))}f}".rstrip("0")
 
 
 def size(number: int) -> str:

@@ -18,7 +18,7 @@ from ctxd.search.candidates import Candidate, Retrieved, is_part
 from ctxd.search.filters import Scope
 from ctxd.search.line import Sought
 from ctxd.search.naming import Definition
-from ctxd.search.pack import CODE_SHARE
+from ctxd.search.pack import CODE_SHARE, STUB_SHARE
 from ctxd.search.rank import TIERS, Scored
 from ctxd.search.ranking import Ranking
 from ctxd.search.weights import Without
@@ -80,7 +80,9 @@ def merged(voices: Sequence[Voice]) -> tuple[list[Scored], list[float]]:
     """Return the places of all rankings, best first, and their shares of the best; the first voice is the question's.
 
     A place's score is the sum of weight * 61 / (60 + rank) over the voices (Cormack et al. 2009, times k + 1), beside
-    the tier that the question itself gave it. Shares go in the new order: the first has the largest that any has.
+    the tier that the question itself gave it. What is not worth a line in a ranking counts as beyond its window: else
+    the tail of the question's own list would come before the first place of any other. Shares go in the new order: the
+    first has the largest that any has.
     """
     owners = _owners(voices)
     best: dict[Key, Candidate] = {}
@@ -96,7 +98,8 @@ def merged(voices: Sequence[Voice]) -> tuple[list[Scored], list[float]]:
                 continue
             if voice is voices[0]:
                 parts[key] += [part for part in one.parts if part[0] in TIERS]
-            parts[key].append((voice.label, voice.weight * fuse.reciprocal(len(places))))
+            rank = len(places) if share >= STUB_SHARE else WINDOW + len(places)
+            parts[key].append((voice.label, voice.weight * fuse.reciprocal(rank)))
             places.add(key)
             best.setdefault(key, owner or one.candidate)
     scored = [Scored(best[key], sum(value for _, value in each), tuple(each)) for key, each in parts.items()]
@@ -154,7 +157,7 @@ def _matching(snapshot: Snapshot, pattern: str, within: Scope) -> Voice:
         if chunks[row.id]
     ]
     scored = [Scored(one, 1.0, ()) for one in places]
-    return Voice(f"name: {pattern}", PATTERN, scored, [min(1.0, _FEW / len(scored))] * len(scored))
+    return Voice(f"name: {pattern}", PATTERN, scored, [min(1.0, _FEW / max(len(scored), 1))] * len(scored))
 
 
 def _below(snapshot: Snapshot, patterns: Sequence[str], within: Scope) -> Scope | None:
