@@ -56,7 +56,7 @@ class Provider:
         # While it is clear, requests wait before they are answered (they are in `asked` by then).
         self.open = threading.Event()
         self.open.set()
-        self._reply = reply
+        self.reply = reply
         self._faults: deque[Fault] = deque()
         self._lock = threading.Lock()
         self._server = _Server(self)
@@ -93,7 +93,7 @@ class Provider:
         while not self.open.wait(0.05):
             if self.ended.is_set():
                 return Fault(status=503, body=b"{}"), None
-        return (fault, None) if fault is not None and fault.body is not None else (fault, self._reply(asked))
+        return (fault, None) if fault is not None and fault.body is not None else (fault, self.reply(asked))
 
     def __enter__(self) -> Provider:
         self._thread.start()

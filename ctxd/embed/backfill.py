@@ -130,6 +130,7 @@ class Backfill:
                 while await self._round():
                     pass
                 self._retry_s = _RETRY_S
+                self.trouble = None
             except EmbedFailed as failed:
                 log.warning("vectors: %s", failed.message)
                 self.trouble = failed

@@ -83,7 +83,7 @@ class RemoteEmbedder:
         """The model whose vectors these are; without dimensions until `ready` has learnt them."""
         question, passage = next((p for name, p in _PREFIXES.items() if name in self._target.model), ("", ""))
         return Model(
-            name=f"{self._target.model}@{self._dimensions}",
+            name=f"{self._target.model}@{self._dimensions}" if self._dimensions else self._target.model,
             dimensions=self._dimensions,
             licence="",
             max_tokens=_TOKENS,

@@ -14,6 +14,7 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     """`vectors` of `ctx status --json`: `ready` vectors are used by themselves, `partial` ones only when asked for.
 
     `per_s` and `left_s` are null where nothing was embedded yet; `embedded` counts texts since the daemon started.
+    `hosts` are where texts go, none where they stay in processes of ctx; `cap_usd` is null where it is free.
     """
 
     state: Literal["ready", "partial", "off"]
@@ -26,6 +27,9 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     embedded: int
     reason: str
     hint: str
+    hosts: tuple[str, ...]
+    spent_usd: float
+    cap_usd: float | None
 
 
 def reply(tier: VectorTier, filled: VectorsFilled | None) -> Vectors:
@@ -42,6 +46,9 @@ def reply(tier: VectorTier, filled: VectorsFilled | None) -> Vectors:
         embedded=tier.embedded,
         reason=tier.trouble,
         hint=tier.hint,
+        hosts=tier.hosts,
+        spent_usd=round(tier.spent_usd, 6),
+        cap_usd=tier.cap_usd,
     )
 
 
@@ -50,13 +57,23 @@ def line(tier: VectorTier, filled: VectorsFilled | None) -> str:
     found = reply(tier, filled)
     if found.state == "off":
         return f"vectors: off ({escape.line(found.reason)}); {escape.line(found.hint)}" if found.reason else ""
+    going = _going(found)
     if found.state == "ready":
-        return f"vectors: ready ({found.done:,} chunks, {escape.line(found.model)})"
+        trouble = f"; {escape.line(found.reason)}{_remedy(found)}" if found.reason and found.remote else ""
+        return f"vectors: ready ({found.done:,} chunks, {escape.line(found.model)}{going}){trouble}"
     share = f"{found.done:,} of {found.chunks:,} chunks ({100 * found.done // max(1, found.chunks)} %)"
     if found.reason:
-        return f"vectors: partial, {share}; stopped: {escape.line(found.reason)}" + _remedy(found)
+        return f"vectors: partial, {share}; stopped: {escape.line(found.reason)}" + _remedy(found) + going
     pace = f", {found.per_s:g} a second, {_span(found.left_s or 0.0)} left" if found.per_s else ""
-    return f"vectors: partial, {share}{pace}"
+    return f"vectors: partial, {share}{pace}{going}"
+
+
+def _going(found: Vectors) -> str:
+    """Return where texts go and what that has cost, "" where they go nowhere."""
+    if not found.remote:
+        return ""
+    cost = f", ${found.spent_usd:.2f} of ${found.cap_usd:g} spent" if found.cap_usd is not None else ""
+    return f", remote: texts go to {escape.line(' or '.join(found.hosts))}{cost}"
 
 
 def _remedy(found: Vectors) -> str:
