@@ -7,7 +7,7 @@ needed and turns a Failure back into the error that it was.
 from __future__ import annotations
 
 import os
-import socket
+import sys
 from collections.abc import Callable
 from types import TracebackType
 
@@ -52,7 +52,7 @@ class Garbled(Exception):
 class Connection:
     """One conversation. Owns the socket; closed by `with`."""
 
-    def __init__(self, connected: socket.socket) -> None:
+    def __init__(self, connected: transport.Stream) -> None:
         self._socket = connected
         self._frames = framing.FrameDecoder(framing.MAX_REPLY_BYTES)
         self._ready: list[bytes] = []
@@ -104,7 +104,11 @@ class Connection:
         """Wait, for days if need be, until there is something to receive. Raises live.ReaderGone."""
         from ctxclient import live
 
-        if not self._ready:
+        if self._ready:
+            return
+        if sys.platform == "win32":
+            self._socket.await_data()
+        else:
             live.wait(self._socket.fileno())
 
     def receive(self, wait_s: float) -> AnyReply:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ctxprotocol import endpoint
+from ctxprotocol import endpoint, files
 
 INTERNAL_CODE = 4
 UNREACHABLE_CODE = 3
@@ -64,7 +64,7 @@ def note(identity: str, error: BaseException) -> str:
     path = endpoint.client_log_path(state_dir)
     trace = "".join(traceback.format_exception(error))
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | files.NO_FOLLOW, 0o600)
     try:
         entry = f"{stamp} {identity} ctx {endpoint.VERSION} python {sys.version.split()[0]}\n{trace}\n"
         os.write(descriptor, entry.encode("utf-8", "backslashreplace"))

@@ -97,6 +97,8 @@ def _reach(*, may_start: bool) -> _socket.socket | None:
 
 
 def _dial() -> _socket.socket:
+    if sys.platform == "win32":
+        raise OSError("a pipe is not dialled here")
     path = endpoint.socket_path(endpoint.state_directory(os.environ))
     endpoint.check_place(path)
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)

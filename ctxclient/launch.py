@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from ctxclient import transport
 from ctxclient.client import STOP_WAIT_S, Connection, Garbled, HungUp, is_older
 from ctxclient.failures import printable
-from ctxprotocol import endpoint
+from ctxprotocol import endpoint, files
 from ctxprotocol.errors import CtxError, DaemonUnreachable, EndpointUnsafe, VersionRefused
+from ctxprotocol.lock import daemon_lock, file_lock
 from ctxprotocol.messages import Progress, Stop, Welcome
 
 # A cold start on a slow disk takes two or three seconds; a registry migration a little more.
@@ -28,6 +29,11 @@ LOCK_WAIT_S = START_WAIT_S + STOP_WAIT_S
 LOG_LINES = 5
 # Where what is started is older than the client itself, its every command would end somebody's daemon.
 REPLACE_PAUSE_S = 10.0
+if sys.platform == "win32":
+    # What a session of its own is elsewhere. With a console that nobody sees: without one, each git would open its own.
+    _DETACHED = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+else:
+    _DETACHED = 0
 
 
 def start(state_dir: str) -> Welcome:
@@ -109,7 +115,10 @@ def probe(path: str, wait_s: float = START_WAIT_S) -> Welcome | None:
 
 def prepare(state_dir: str) -> None:
     """Create the directories of state and socket for this user alone, or verify them."""
-    for directory in dict.fromkeys((state_dir, os.path.dirname(endpoint.socket_path(state_dir)))):
+    places = [state_dir]
+    if sys.platform != "win32":
+        places.append(os.path.dirname(endpoint.socket_path(state_dir)))
+    for directory in dict.fromkeys(places):
         try:
             endpoint.make_private(directory)
         except endpoint.UnsafePlace as error:
@@ -129,32 +138,28 @@ def _refuse_if_forbidden() -> None:
 @contextmanager
 def _turn(state_dir: str) -> Iterator[None]:
     """Hold the start lock. Raises DaemonUnreachable when another client keeps it for too long."""
-    descriptor = _open_own(endpoint.start_lock_path(state_dir))
+    path = endpoint.start_lock_path(state_dir)
     try:
-        _wait(lambda: _lock(descriptor, shared=False), LOCK_WAIT_S, "another client is still starting the daemon")
+        turn = file_lock(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        _wait(turn.take, LOCK_WAIT_S, "another client is still starting the daemon")
         yield
     finally:
-        os.close(descriptor)
+        turn.close()
 
 
 def _open_own(path: str) -> int:
     """Open a file of ours in the state directory, made when it is missing. Raises DaemonUnreachable."""
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        return os.open(path, os.O_RDWR | os.O_CREAT | files.NO_FOLLOW | files.OWN, 0o600)
     except OSError as error:
-        raise DaemonUnreachable(
-            f"cannot write {path}: {error.strerror}", "set CTX_HOME to a directory that you can write"
-        ) from error
+        raise _unwritable(path, error) from error
 
 
-def _lock(descriptor: int, *, shared: bool) -> bool:
-    import fcntl
-
-    try:
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def _unwritable(path: str, error: OSError) -> DaemonUnreachable:
+    return DaemonUnreachable(f"cannot write {path}: {error.strerror}", "set CTX_HOME to a directory that you can write")
 
 
 def _wait(done: Callable[[], bool], wait_s: float, complaint: str) -> None:
@@ -197,11 +202,11 @@ def _is_gone(state_dir: str, path: str, was: Welcome | None) -> bool:
 
 def _is_free(state_dir: str) -> bool:
     """Say whether no daemon holds the lock on its state directory."""
-    descriptor = os.open(state_dir, os.O_RDONLY | os.O_CLOEXEC)
+    lock = daemon_lock(state_dir)
     try:
-        return _lock(descriptor, shared=True)
+        return lock.take(shared=True)
     finally:
-        os.close(descriptor)
+        lock.close()
 
 
 def _spawn(state_dir: str) -> Welcome:
@@ -209,7 +214,7 @@ def _spawn(state_dir: str) -> Welcome:
     if not sys.executable:
         raise DaemonUnreachable("cannot start the daemon: this Python does not know its own program")
     errors = os.open(
-        endpoint.start_log_path(state_dir), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_NOFOLLOW, 0o600
+        endpoint.start_log_path(state_dir), os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND | files.NO_FOLLOW, 0o600
     )
     try:
         child = subprocess.Popen(
@@ -218,9 +223,10 @@ def _spawn(state_dir: str) -> Welcome:
             stdout=subprocess.DEVNULL,
             stderr=errors,
             close_fds=True,
-            cwd="/",
+            cwd=os.path.abspath(os.sep),
             env=daemon_environment(os.environ),
             start_new_session=True,
+            creationflags=_DETACHED,
         )
     finally:
         os.close(errors)

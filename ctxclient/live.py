@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import os
 import select
+import sys
+import time
+
+# Windows: how soon whoever waits for ever looks again.
+LOOK_S = 0.5
 
 
 class ReaderGone(Exception):
@@ -28,6 +33,10 @@ def say(line: str) -> None:
 
 def wait(descriptor: int = -1, wait_ms: int | None = None) -> None:
     """Wait until `descriptor` can be read or `wait_ms` have passed (None: as long as it takes). Raises ReaderGone."""
+    if sys.platform == "win32":
+        # Nothing tells there that the reader of a pipe went; the next line that is written will.
+        time.sleep(wait_ms / 1e3 if wait_ms is not None else LOOK_S)
+        return
     poll = select.poll()
     poll.register(1, 0)  # a pipe whose reader went says so unasked
     if descriptor >= 0:

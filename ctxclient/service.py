@@ -82,7 +82,7 @@ def _systemd(state_dir: str) -> Manager:
 
 def _launchd() -> Manager:
     path = os.path.join(os.path.expanduser("~"), "Library", "LaunchAgents", units.PLIST)
-    domain = f"gui/{os.getuid()}"
+    domain = f"gui/{_uid()}"
     label = units.PLIST.removesuffix(".plist")
     out = ("launchctl", "bootout", f"{domain}/{label}")
     return Manager(
@@ -93,6 +93,12 @@ def _launchd() -> Manager:
         disable=out,
         settle=(),
     )
+
+
+def _uid() -> int:
+    if sys.platform == "win32":
+        return 0
+    return os.getuid()
 
 
 def _program() -> list[str]:

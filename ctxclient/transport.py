@@ -14,22 +14,32 @@ import time
 from ctxprotocol import endpoint
 from ctxprotocol.errors import Busy, DaemonUnreachable, EndpointUnsafe
 
+if sys.platform == "win32":
+    from ctxclient import namedpipe
+    from ctxprotocol import windows
+
+    Stream = namedpipe.PipeConnection
+else:
+    Stream = socket.socket
+
 # A daemon that accepts nothing for this long has more to do than it can.
 CONNECT_WAIT_S = 5.0
 
 
-def dial(path: str, wait_s: float = CONNECT_WAIT_S) -> socket.socket | None:
+def dial(path: str, wait_s: float = CONNECT_WAIT_S) -> Stream | None:
     """Return a connection to the daemon at `path`, None when nobody listens there.
 
     Raises EndpointUnsafe when the place or the peer is not this user's, Busy when it does not accept within `wait_s`
     seconds, DaemonUnreachable when the system forbids to connect.
     """
     if sys.platform == "win32":
-        raise DaemonUnreachable("ctx cannot reach its daemon on Windows yet: named pipes are not supported")
+        return namedpipe.dial(path, wait_s, windows.calls())
     return _dial_unix(path, wait_s)
 
 
 def _dial_unix(path: str, wait_s: float) -> socket.socket | None:
+    if sys.platform == "win32":
+        return None
     try:
         endpoint.check_place(path)
     except endpoint.UnsafePlace as error:

@@ -14,3 +14,9 @@ def inode(path: str, *, follow: bool = True) -> Inode | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def inode_of(descriptor: int) -> Inode:
+    """Return device and number of what is open."""
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino

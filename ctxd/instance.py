@@ -7,14 +7,20 @@ removes the socket. Needs the standard library alone.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
 import stat
+import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ctxd.inode import inode
+from ctxd.inode import inode, inode_of
+from ctxprotocol import windows
 from ctxprotocol.endpoint import make_private, socket_path
+from ctxprotocol.lock import Flock, daemon_lock
+
+if TYPE_CHECKING:
+    from ctxd.namedpipe import PipeListener
 
 # Clients that arrive at one instant wait here while the loop is busy elsewhere.
 BACKLOG = 512
@@ -37,18 +43,20 @@ class Instance:
         make_private(state_directory)
         self.state_directory = state_directory
         self.socket_path = socket_path(state_directory)
-        self._lock = os.open(state_directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._lock)
-            raise AlreadyRunning(state_directory) from None
-        held = os.fstat(self._lock)
-        self._held = (held.st_dev, held.st_ino)
+        self._lock = daemon_lock(state_directory)
+        if not self._lock.take():
+            self._lock.close()
+            raise AlreadyRunning(state_directory)
+        # On Windows it stays where it is while we hold a file in it.
+        self._held = inode_of(self._lock.descriptor) if isinstance(self._lock, Flock) else inode(state_directory)
         self._bound: tuple[int, int] | None = None
 
-    def listen(self, environ: Mapping[str, str]) -> tuple[socket.socket, bool]:
-        """Return the listening socket, and whether a service manager passed it in."""
+    def listen(self, environ: Mapping[str, str]) -> tuple[socket.socket | PipeListener, bool]:
+        """Return the listening socket, on Windows the pipe, and whether a service manager passed it in."""
+        if sys.platform == "win32":
+            from ctxd.namedpipe import PipeListener  # late: it loads asyncio
+
+            return PipeListener(self.socket_path, windows.calls()), False
         passed = passed_socket(environ)
         if passed is not None:
             return passed, True
@@ -56,6 +64,8 @@ class Instance:
 
     def _bind(self) -> socket.socket:
         """Bind the socket; whatever lies there is a dead daemon's, since the lock is ours."""
+        if sys.platform == "win32":
+            raise NotImplementedError
         directory = os.path.dirname(self.socket_path)
         if directory != self.state_directory:
             make_private(directory)
@@ -106,11 +116,13 @@ class Instance:
 
     def release(self) -> None:
         """Give up the lock: the very last thing that a daemon does."""
-        os.close(self._lock)
+        self._lock.close()
 
 
 def passed_socket(environ: Mapping[str, str]) -> socket.socket | None:
     """Return the listening socket that systemd or launchd's wrapper handed over, if it was meant for this process."""
+    if sys.platform == "win32":
+        return None
     if environ.get("LISTEN_PID") != str(os.getpid()) or not environ.get("LISTEN_FDS", "").isdigit():
         return None
     if int(environ["LISTEN_FDS"]) < 1:
@@ -125,7 +137,8 @@ def passed_socket(environ: Mapping[str, str]) -> socket.socket | None:
 def notify(environ: Mapping[str, str], message: str) -> None:
     """Tell the service manager, where there is one (sd_notify(3)): READY=1, STOPPING=1. One that is gone is fine."""
     address = environ.get("NOTIFY_SOCKET")
-    if not address:
+    if sys.platform == "win32" or not address:
         return
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sender:
+    # Python's sockets are never inherited.
+    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(message.encode(), "\0" + address[1:] if address[0] == "@" else address)

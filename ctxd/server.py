@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
+from ctxd.namedpipe import PipeListener
 from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, UnsafePlace, build, check_peer, version_key
 from ctxprotocol.errors import (
     Busy,
@@ -86,12 +87,16 @@ class Server:
         self.last_error = ""
         self.answered = 0
         self.last_request = time.monotonic()
-        self._server: asyncio.Server | None = None
+        self._server: asyncio.Server | PipeListener | None = None
 
-    async def listen(self, listener: socket.socket) -> None:
-        """Begin to accept on a bound, listening socket; a former one is closed."""
+    async def listen(self, listener: socket.socket | PipeListener) -> None:
+        """Begin to accept on a bound, listening socket, on Windows on a pipe; a former one is closed."""
         if self._server is not None:
             self._server.close()
+        if isinstance(listener, PipeListener):
+            self._server = listener
+            listener.serve(lambda: Connection(self))
+            return
         loop = asyncio.get_running_loop()
         # `path` would make asyncio unlink what it finds there; the socket is ours, bound under the lock.
         self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener, backlog=BACKLOG)

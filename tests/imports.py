@@ -61,7 +61,8 @@ TABLE = (
         (),
         "on the client's hot path each import costs milliseconds",
         ("os", "sys"),
-        ("pwd",),
+        # On Windows, which the hot path leaves to cli.
+        ("pwd", "ctxprotocol.windows"),
     ),
     Row(
         "ctxprotocol",
@@ -298,8 +299,14 @@ TABLE = (
     ),
     Row("ctxd.roots", ("ctxprotocol", *LEAVES), "which directory a request is about, by stats alone"),
     Row("ctxd.narrowing", ("ctxprotocol", *LEAVES), "names in, names out"),
-    Row("ctxd.server", ("ctxprotocol",), "frames in, frames out: handlers are passed in"),
-    Row("ctxd.instance", ("ctxd.inode", "ctxprotocol"), "the lock is taken before anything heavy is loaded"),
+    Row("ctxd.server", ("ctxd.namedpipe", "ctxprotocol"), "frames in, frames out: handlers are passed in"),
+    Row("ctxd.namedpipe", ("ctxprotocol",), "clients in; what they say is the server's business"),
+    Row(
+        "ctxd.instance",
+        ("ctxd.inode", "ctxd.namedpipe", "ctxprotocol"),
+        "the lock is taken before anything heavy is loaded",
+        never=("asyncio",),
+    ),
     Row("ctxd.calm", (), "a load average and a wait", ("__future__", "asyncio", "collections", "os", "time")),
     Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes", "gc")),
     Row("ctxd.threads", (), "an executor that does not end by hanging"),

@@ -114,6 +114,10 @@ def test_the_fast_path_loads_almost_nothing() -> None:
             "import ctxd.parse.worker",
             ("asyncio", "apsw", "sqlite3", "ctxd.store", "ctxd.search", "ctxclient"),
         ),
+        (
+            "import ctxd.instance",
+            ("asyncio", "apsw", "msgspec", "hashlib", "ctypes", "ctxd.namedpipe", "ctxd.daemon"),
+        ),
     ],
 )
 def test_a_process_does_not_load_what_it_never_needs(statement: str, banned: tuple[str, ...]) -> None:

@@ -98,7 +98,14 @@ def _home(environ: "Mapping[str, str]") -> str:
 
 
 def socket_path(state_dir: str) -> str:
-    """Return the path of the daemon's socket: in `state_dir`, or a short one when that is too long."""
+    """Return the path of the daemon's socket: in `state_dir`, or a short one when that is too long.
+
+    On Windows it is the name of the daemon's pipe.
+    """
+    if sys.platform == "win32":
+        from ctxprotocol import windows
+
+        return windows.pipe_name(windows.calls().own_sid(), state_dir)
     path = state_dir + "/ctxd.sock"
     if len(os.fsencode(path)) <= MAX_SOCKET_PATH_BYTES:
         return path
@@ -138,6 +145,11 @@ def replaced_path(state_dir: str) -> str:
     return os.path.join(state_dir, "replaced")
 
 
+def daemon_lock_path(state_dir: str) -> str:
+    """Return the path of what the daemon holds for life: the state directory itself, on Windows a file in it."""
+    return os.path.join(state_dir, "ctxd.lock") if sys.platform == "win32" else state_dir
+
+
 def start_lock_path(state_dir: str) -> str:
     """Return the path of the lock that clients hold while they start a daemon."""
     return os.path.join(state_dir, "start.lock")
@@ -149,10 +161,15 @@ def make_private(directory: str) -> None:
     A state directory of ours that lets others in is closed to them. The short place in /tmp is refused:
     others could have filled it before. Raises UnsafePlace, or the system call's OSError, each with the path.
     """
+    if sys.platform == "win32":
+        from ctxprotocol import windows
+
+        windows.make_private(directory, windows.calls())
+        return
     _create(directory)
     found = os.lstat(directory)
     _refuse_foreign(directory, found)
-    if sys.platform == "win32" or not found.st_mode & 0o077:
+    if not found.st_mode & 0o077:
         return
     if os.path.dirname(directory) == SHORT_PLACE and os.path.basename(directory).startswith("ctx-"):
         raise UnsafePlace(f"{directory} lets other users in (mode {found.st_mode & 0o7777:o}): remove it")
@@ -173,16 +190,22 @@ def check_place(socket: str) -> None:
 
 def check_peer(connection: "Socket") -> None:
     """Verify that the process at the other end of a Unix socket is this user's; raises UnsafePlace."""
+    if sys.platform == "win32":
+        return  # a pipe lets nobody else in, and whoever dials or accepts asks for the process at the other end
+    uid = _peer_uid(connection)
+    if uid is not None and uid != os.geteuid():
+        raise UnsafePlace(f"the process at the socket runs as user id {uid}, not as you ({os.geteuid()})")
+
+
+def _peer_uid(connection: "Socket") -> int | None:
+    """Return whose process is at the other end; None where there is no more to ask than the place, which is checked."""
     if sys.platform == "linux":
         # SO_PEERCRED: struct ucred {pid, uid, gid}, of whoever called listen() or connect().
-        uid = int.from_bytes(connection.getsockopt(1, 17, 12)[4:8], sys.byteorder)
-    elif sys.platform == "darwin":
+        return int.from_bytes(connection.getsockopt(1, 17, 12)[4:8], sys.byteorder)
+    if sys.platform == "darwin":
         # LOCAL_PEERCRED at SOL_LOCAL: struct xucred {version, uid, groups}.
-        uid = int.from_bytes(connection.getsockopt(0, 1, 76)[4:8], sys.byteorder)
-    else:
-        return  # the place was checked; there is no more to ask here
-    if uid != os.geteuid():
-        raise UnsafePlace(f"the process at the socket runs as user id {uid}, not as you ({os.geteuid()})")
+        return int.from_bytes(connection.getsockopt(0, 1, 76)[4:8], sys.byteorder)
+    return None
 
 
 def _create(directory: str) -> None:

@@ -200,11 +200,10 @@ GUARDS = (
         "lock: any number of daemons, any number of starters",
         "R20",
         (
-            ("ctxd/instance.py", "fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass"),
             (
-                "ctxclient/launch.py",
-                "        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)\n",
-                "        pass\n",
+                "protocol/ctxprotocol/lock.py",
+                "            fcntl.flock(self.descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)\n",
+                "            pass\n",
             ),
         ),
     ),
