@@ -122,7 +122,7 @@ class _Daemon:
         self._idle_exit = by_client
         self._registry = registry
         self._stopping = asyncio.Event()
-        # Requests answered and files parsed when memory was last given back.
+        # Requests answered, files parsed and readers closed when memory was last given back.
         self._done = 0
         self._grace_s = SIGNAL_GRACE_S
         self._applied = config.last_good()
@@ -271,8 +271,12 @@ class _Daemon:
                 self._stopping.set()
 
     def _give_back(self) -> None:
-        """Once nobody asks any more, let go of the memory that the work since the last time has left."""
-        done = self._server.answered + self._worktrees.machinery.pool.stats().parsed
+        """Once nobody asks any more, let go of the memory that the work since the last time has left.
+
+        And again when the readers have closed, half a minute later: until then their caches lie between what is free.
+        """
+        machinery = self._worktrees.machinery
+        done = self._server.answered + machinery.pool.stats().parsed + machinery.readers.released()
         if done != self._done and self._idle_for() > CALM_S:
             self._done = done
             heap.give_back()

@@ -46,12 +46,16 @@ def pieces(word: str) -> list[str]:
 
 
 class _Expansions(dict[str, str]):
-    """Word -> what is indexed for it. Remembers, because code repeats its words."""
+    """Word -> what is indexed for it. Remembers, because code repeats its words.
 
-    _LIMIT = 200_000
+    Each process has one. 16,384 words are 2 MB at most and as quick as 200,000, which are 27 MB: measured on 4 million
+    words of Python, 8 in 100 are new to it instead of 5.
+    """
+
+    LIMIT = 16_384
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= self._LIMIT:
+        if len(self) >= self.LIMIT:
             self.clear()
         self[word] = value = _expand_word(word)
         return value

@@ -103,6 +103,10 @@ class Readers:
         """Have every thread close its connection to `path` before its next job, or when it is idle."""
         self._forgotten[path] = self._forgotten.get(path, 0) + 1
 
+    def released(self) -> int:
+        """Return how often a thread was idle and closed its connections: their memory may be given back since."""
+        return sum(thread.released for thread in self._threads)
+
     def stop(self) -> None:
         """End the threads once they have done what is queued; blocks for at most 5 s each."""
         for _ in self._threads:
@@ -121,6 +125,7 @@ class _Reader(threading.Thread):
         self._seen: dict[str, int] = {}
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
         self._job: _Job | None = None
+        self.released = 0
 
     def run(self) -> None:
         try:
@@ -129,6 +134,7 @@ class _Reader(threading.Thread):
                     job = self._jobs.get(timeout=IDLE_S if self._opened else None)
                 except queue.Empty:
                     self._close_all()
+                    self.released += 1
                     continue
                 if job is None:
                     return

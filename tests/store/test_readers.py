@@ -240,3 +240,18 @@ def test_a_forgotten_connection_does_not_wait_for_a_read_of_its_own_file(tmp_pat
         with pytest.raises(apsw.ConnectionClosedError):
             connection.execute("SELECT 1")
     room.close()
+
+
+def test_an_idle_thread_closes_and_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The descriptors go, and whoever gives memory back learns that there is some."""
+    monkeypatch.setattr(reader_module, "IDLE_S", 0.05)
+    room.apply(put("a.py", "def a\n"))
+    room.read(lambda snapshot: snapshot.generation)
+
+    ends = time.monotonic() + 5
+    while not room.readers.released() and time.monotonic() < ends:
+        time.sleep(0.01)
+
+    assert room.readers.released() >= 1
+    assert not any(thread._opened for thread in room.readers._threads if thread.released)
+    assert room.read(lambda snapshot: snapshot.generation) == 1

@@ -37,9 +37,13 @@ class Listening:
 
 
 class Nothing:
-    """Worktrees of which none is open, and a pool that has parsed nothing."""
+    """Worktrees of which none is open, a pool that has parsed nothing, and readers of which some have closed."""
 
-    machinery = SimpleNamespace(pool=SimpleNamespace(stats=lambda: SimpleNamespace(parsed=0)))
+    closed = 0
+
+    def __init__(self) -> None:
+        pool = SimpleNamespace(stats=lambda: SimpleNamespace(parsed=0))
+        self.machinery = SimpleNamespace(pool=pool, readers=SimpleNamespace(released=lambda: self.closed))
 
     async def close_unasked(self, before_ns: int) -> None:
         assert before_ns > 0
@@ -86,6 +90,22 @@ def test_memory_is_given_back_once_after_work(tmp_path: Path, monkeypatch: pytes
     house._give_back()
 
     assert (while_asked, len(given)) == (0, 1)
+
+
+def test_memory_is_given_back_again_when_the_readers_have_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their caches are freed half a minute after the last question, between what was given back before."""
+    given: list[int] = []
+    monkeypatch.setattr(daemon.heap, "give_back", lambda: given.append(1))
+    house = daemon._Daemon.__new__(daemon._Daemon)
+    server = SimpleNamespace(answered=3, running=lambda: 0, last_request=time.monotonic() - 2 * daemon.CALM_S)
+    vars(house).update(_server=server, _worktrees=(worktrees := Nothing()), _done=0)
+
+    house._give_back()
+    worktrees.closed = 1
+    house._give_back()
+    house._give_back()
+
+    assert len(given) == 2
 
 
 def test_level_and_cache_size_count_when_the_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
