@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from ctxclient import client, degraded, launch
+from ctxclient import client, degraded, going, launch
 from ctxclient.finding import BAD, NOTE, OK, Check
 from ctxprotocol import endpoint
 from ctxprotocol.errors import CtxError
@@ -20,9 +20,11 @@ from ctxprotocol.errors import CtxError
 NEWEST_TESTED = (3, 14)
 PACKAGES = (
     "apsw",
+    "certifi",
     "charset_normalizer",
     "click",
     "ctxd",
+    "httpx",
     "msgspec",
     "pathspec",
     "platformdirs",
@@ -50,7 +52,7 @@ def all_checks() -> list[Check]:
         return [*found, Check("state", BAD, str(error), "set HOME or CTX_HOME")]
     running = daemon(state_dir)
     return [
-        *(*found, state(state_dir), *degraded.files(state_dir), running),
+        *(*found, state(state_dir), *degraded.files(state_dir), *going.providers(state_dir), running),
         *degraded.last_start(state_dir, running),
         *(degraded.running(state_dir) if running.state == OK else ()),
         *watches(),
