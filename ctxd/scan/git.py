@@ -16,9 +16,10 @@ from collections.abc import Sequence
 
 from ctxd.scan.origin import normalised
 from ctxd.scan.smallfile import read_regular
+from ctxd.scan.traps import ended_at_fifo, trap
 from ctxprotocol.errors import CtxError
 
-# Listing 100,000 files takes a second; a git that hangs (a FIFO in place of an ignore file) must not hold the thread.
+# Listing 100,000 files takes a second; a git that hangs must not hold the thread.
 TIMEOUT_S = 30.0
 # A git that hung once will hang again, and there are few scan threads: it is left alone for a while.
 HUNG_S = 600.0
@@ -44,8 +45,8 @@ _QUIET = {
 }
 
 
-# When git last hung, by git directory. Any scan thread reads and writes it: one value at a time.
-_hung: dict[str, float] = {}
+# When git last hung and why, by git directory. Any scan thread reads and writes it: one value at a time.
+_hung: dict[str, tuple[float, str]] = {}
 
 
 class GitFailed(CtxError):
@@ -106,12 +107,15 @@ class Repository:
 
     def run(self, args: Sequence[str], stdin: bytes = b"", *, fine: Sequence[int] = (0,)) -> bytes:
         """Run git and return its output. Raises GitFailed for an exit code that is not in `fine`."""
-        if time.monotonic() - _hung.get(self.git_dir, -HUNG_S) < HUNG_S:
-            raise GitFailed(f"git did not answer in {self.top} and is not asked there for {HUNG_S:.0f} s")
+        if found := trap(self._read_always()):
+            raise GitFailed(f"git is not asked in {self.top}: {found} is a pipe or a device, which it would wait for")
+        since, reason = _hung.get(self.git_dir, (-HUNG_S, ""))
+        if time.monotonic() - since < HUNG_S:
+            raise GitFailed(f"{reason}; it is not asked in {self.top} for {HUNG_S:.0f} s")
         try:
             return _run([f"--git-dir={self.git_dir}", f"--work-tree={self.top}", *args], self.root, stdin, fine)
-        except GitHung:
-            _hung[self.git_dir] = time.monotonic()
+        except GitHung as hung:
+            _hung[self.git_dir] = time.monotonic(), hung.message
             raise
 
     def files(self, directory: str = "") -> list[str]:
@@ -196,6 +200,22 @@ class Repository:
         """Return the commit that HEAD names, "" before the first one. Raises GitFailed."""
         return self.run(["rev-parse", "--verify", "--quiet", "HEAD"], fine=(0, 1)).decode().strip()
 
+    def _read_always(self) -> tuple[str, ...]:
+        """Return the files that git reads whatever it is asked, and the ignore files at the top; some may not exist."""
+        own, common = self.git_dir, self.common_dir
+        return (
+            os.path.join(own, "HEAD"),
+            os.path.join(own, "index"),
+            os.path.join(own, "config.worktree"),
+            os.path.join(own, "info", "sparse-checkout"),
+            os.path.join(common, "config"),
+            os.path.join(common, "packed-refs"),
+            os.path.join(common, "info", "exclude"),
+            os.path.join(common, "objects", "info", "alternates"),
+            os.path.join(self.top, ".gitignore"),
+            os.path.join(self.root, ".gitignore"),
+        )
+
     def _shown(self, source: str) -> str:
         """Return an ignore file's path as a person would write it."""
         inside = source.removeprefix(f"{self.common_dir}/")
@@ -238,23 +258,35 @@ def _run(args: Sequence[str], cwd: str, stdin: bytes, fine: Sequence[int]) -> by
     # git needs HOME and its kin for the user's own configuration, and must not hear of another repository.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")} | _QUIET
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             [program, *_OPTIONS, *args],
             cwd=cwd,
-            input=stdin,
-            capture_output=True,
             env=environment,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise GitHung(f"git did not answer in {TIMEOUT_S:.0f} s") from None
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            out, said = _outcome(process, stdin)
     except OSError as error:
         raise GitFailed(f"git cannot be run: {error.strerror}") from error
-    if done.returncode not in fine:
-        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise GitFailed(f"git failed: {said or f'exit code {done.returncode}'}")
-    return done.stdout
+    if process.returncode not in fine:
+        last = said.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise GitFailed(f"git failed: {last or f'exit code {process.returncode}'}")
+    return out
+
+
+def _outcome(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[bytes, bytes]:
+    """Return the output and the errors of a git. Raises GitHung when it opens a FIFO, or does not end in time."""
+    try:
+        with ended_at_fifo(process) as fifo:
+            outcome = process.communicate(stdin, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise GitHung(f"git did not answer in {TIMEOUT_S:.0f} s") from None
+    finally:
+        process.kill()  # unless it has ended
+    if fifo.is_set():
+        raise GitHung("git did not answer: a FIFO stands in place of a file that it reads")
+    return outcome
 
 
 def _git_dir(directory: str) -> str | None:

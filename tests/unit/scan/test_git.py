@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
+import socket
+import time
 from pathlib import Path
 
 import pytest
 
-from ctxd.scan import git
+from ctxd.scan import git, traps
 from ctxd.scan.discover import discover
 from ctxd.scan.git import GitFailed, Repository
 from ctxd.scan.look import look
@@ -192,10 +193,52 @@ def test_something_else_of_that_name_is_no_repository(tmp_path: Path, kind: str)
     assert Repository.at(str(tmp_path)) is None
 
 
+PIPES = (
+    *(".git/HEAD", ".git/index", ".git/config", ".git/packed-refs", ".git/info/exclude"),
+    *(".git/objects/info/alternates", ".gitignore", "sub/.gitignore", "sub/deep/.gitignore"),
+)
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_in_place_of_a_file_of_gits_holds_nobody(tree: Tree, name: str) -> None:
+    """git would wait for a writer until it is given up; the files are listed without it, and this is said."""
+    tree.write("sub/deep/b.py", "")
+    tree.path(name).parent.mkdir(exist_ok=True)
+    tree.path(name).unlink(missing_ok=True)
+    os.mkfifo(tree.path(name))
+    began = time.monotonic()
+
+    listing = discover(str(tree.root), Rules())
+
+    assert time.monotonic() - began < git.TIMEOUT_S / 3
+    assert [f.path for f in listing.files if not f.skip] == ["a.py", "sub/deep/b.py"]
+    assert "pipe or a device" in listing.note or "a FIFO stands in place" in listing.note
+
+
+@pytest.mark.parametrize("kind", ["device", "socket"])
+def test_neither_a_device_nor_a_socket_is_read_for_rules(tree: Tree, kind: str) -> None:
+    """A device may never end, or act when it is opened; once the file is one again, git is asked again."""
+    place = tree.path(".git/info/exclude")
+    place.unlink(missing_ok=True)
+    if kind == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        tree.git("config", "core.excludesFile", "none")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(os.path.relpath(place))
+
+    assert "pipe or a device" in discover(str(tree.root), Rules()).note
+    place.unlink()
+    assert discover(str(tree.root), Rules()).note == ""
+
+
 def test_a_git_that_hangs_is_given_up(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A FIFO in place of an ignore file makes git wait for ever; the files are listed without it."""
-    os.mkfifo(tree.root / ".gitignore")
-    assert stat.S_ISFIFO(os.stat(tree.root / ".gitignore").st_mode)
+    """Whatever it waits for; it is not asked again for a while, and the files are listed without it."""
+    script = tree.root.parent / "bin" / "git"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\nexec sleep 60\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
     monkeypatch.setattr(git, "TIMEOUT_S", 0.3)
     listing = discover(str(tree.root), Rules())
     assert [f.path for f in listing.files if not f.skip] == ["a.py"]
@@ -203,6 +246,15 @@ def test_a_git_that_hangs_is_given_up(tree: Tree, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(git, "_run", lambda *_: pytest.fail("git was asked again"))
     assert [f.path for f in look(str(tree.root), Rules(), ["a.py"], ()).found] == ["a.py"]
     assert "is not asked" in discover(str(tree.root), Rules()).note
+
+
+def test_much_goes_in_and_out_of_a_git_that_is_looked_at(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking at it every moment loses nothing of 20,000 questions and their answers."""
+    tree.write(".gitignore", "*.log\n")
+    monkeypatch.setattr(traps, "LOOK_S", 0.0005)
+    names = [f"{number:0100d}.log" for number in range(20_000)]
+
+    assert list(opened(tree).ignored(names)) == names
 
 
 def test_the_rule_files_of_nested_repositories_are_named_too(tree: Tree) -> None:
