@@ -47,9 +47,12 @@ class Fault:
 
 
 class Provider:
-    """The server; a context. `url` has no closing slash. `tls` is a (certificate, key) pair of files."""
+    """The server; a context. `url` has no closing slash. `tls` is a (certificate, key) pair of files.
 
-    def __init__(self, reply: Reply, *, tls: tuple[str, str] | None = None) -> None:
+    `port` 0: a free one.
+    """
+
+    def __init__(self, reply: Reply, *, tls: tuple[str, str] | None = None, port: int = 0) -> None:
         self.asked: list[Asked] = []
         self.connections = 0
         self.ended = threading.Event()
@@ -59,7 +62,7 @@ class Provider:
         self.reply = reply
         self._faults: deque[Fault] = deque()
         self._lock = threading.Lock()
-        self._server = _Server(self)
+        self._server = _Server(self, port)
         self._tls = tls is not None
         if tls is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -112,10 +115,10 @@ class _Server(ThreadingHTTPServer):
     block_on_close = True
     request_queue_size = 64
 
-    def __init__(self, provider: Provider) -> None:
+    def __init__(self, provider: Provider, port: int) -> None:
         self.provider = provider
         self._connections: set[socket.socket] = set()
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self.provider.connections += 1

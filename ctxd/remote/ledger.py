@@ -12,6 +12,8 @@ import threading
 
 import msgspec
 
+from ctxprotocol import files
+
 FILE = "providers.json"
 _MOST_BYTES = 1 << 20
 
@@ -98,7 +100,7 @@ class Ledger:
             return
         new = f"{self.path}.new"
         try:
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | files.NO_FOLLOW | files.OWN, 0o600)
             with open(descriptor, "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(page)) + b"\n")
                 file.flush()

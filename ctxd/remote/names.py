@@ -51,5 +51,5 @@ class Names:
         self._known.pop((host, port), None)
 
     def close(self) -> None:
-        """End the threads."""
-        self._threads.shutdown(cancel_futures=True)
+        """End the threads; one that still waits for a name server is not waited for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)

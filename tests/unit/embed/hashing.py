@@ -35,16 +35,21 @@ class Hashing:
         self.failing: EmbedFailed | None = None
         self.closed = False
         self.most = 1_000_000
+        self.paid = False
+        self.most_bytes = 1_000_000
+        self.estimates: list[int] = []
 
     batch = 8
-    paid = False
     going = None
 
     async def ready(self) -> None:
         """Nothing is to be learnt."""
 
     def afford(self, size_bytes: int) -> None:
-        """It costs nothing."""
+        """Refuse what is more than may be embedded."""
+        self.estimates.append(size_bytes)
+        if size_bytes > self.most_bytes:
+            raise EmbedFailed("that costs too much", final=True)
 
     async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
         """Return one vector for each text."""

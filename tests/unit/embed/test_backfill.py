@@ -268,3 +268,54 @@ def test_another_model_replaces_all_vectors(root: Path, tmp_path: Path) -> None:
             return await is_ready(worktree), await is_other()
 
     assert asyncio.run(main()) == (False, True)
+
+
+def test_what_costs_too_much_is_refused_before_any_of_it_is_asked(root: Path, tmp_path: Path) -> None:
+    """Counted is what the cache does not have: a second tree of the same content costs nothing and is filled."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name, text in FILES.items():
+        (other / name).write_text(text)
+
+    async def main() -> Hashing:
+        embedder = Hashing()
+        embedder.paid, embedder.most_bytes = True, 10
+        async with works(tmp_path / "s") as found:
+            worktree = await found.fresh(str(root))
+            async with filling(found, embedder) as filler:
+                async with asyncio.timeout(ENOUGH_S):
+                    while filler.trouble is None:
+                        await asyncio.sleep(0.005)
+                assert (filler.trouble.message, embedder.asked) == ("that costs too much", [])
+                embedder.most_bytes = 1_000_000
+                filler.nudge()
+                await until(lambda: is_ready(worktree))
+                assert filler.trouble is None
+                embedder.most_bytes = 0
+                same = await found.fresh(str(other))
+                filler.nudge()
+                await until(lambda: is_ready(same))
+        return embedder
+
+    embedder = asyncio.run(main())
+    assert embedder.estimates[0] == embedder.estimates[1] == sum(map(len, embedder.asked))
+    assert len(embedder.estimates) == 2
+
+
+def test_a_model_is_learnt_before_vectors_are_its(root: Path, tmp_path: Path) -> None:
+    """Whose dimensions are not known is asked first, and nothing of the user's goes there until then."""
+
+    class Unknown(Hashing):
+        async def ready(self) -> None:
+            assert not self.asked
+            self.model = MODEL
+
+    async def main() -> list[str]:
+        embedder = Unknown(Model(name="hashing", dimensions=0, licence=""))
+        async with works(tmp_path / "s") as found:
+            worktree = await found.fresh(str(root))
+            async with filling(found, embedder):
+                await until(lambda: is_ready(worktree))
+        return embedder.asked
+
+    assert len(asyncio.run(main())) > 9

@@ -7,6 +7,7 @@ import email.utils
 import json
 import logging
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 
@@ -166,6 +167,47 @@ def test_an_address_that_refuses_is_followed_by_the_next(provider: Provider, mon
     assert provider.asked[0].headers["host"] == f"localhost:{provider.port}"
 
 
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """A certificate of localhost that nobody has signed but itself, and its key."""
+    place = tmp_path_factory.mktemp("tls")
+    made = str(place / "cert.pem"), str(place / "key.pem")
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    command = ["openssl", "req", "-x509", *kind, *subject, "-out", made[0], "-keyout", made[1]]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("no openssl here")
+    return made
+
+
+def test_certificates_are_checked(certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that nobody knows is refused, also with what the environment says; nothing is sent before."""
+    monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
+    with Provider(lambda asked: {"got": asked.body}, tls=certificate) as provider:
+        failed = failure(f"https://localhost:{provider.port}/x")
+        assert provider.asked == []
+    assert failed.kind == "unreachable" and "certificate" in failed.message
+
+
+def test_a_certificate_of_ones_own_is_trusted_for_its_name(certificate: tuple[str, str]) -> None:
+    """Named by `ca_file`; another name than the certificate's is refused all the same."""
+    with Provider(lambda asked: {"got": asked.body}, tls=certificate) as provider:
+        assert post(f"https://localhost:{provider.port}/x", times=2, ca_file=certificate[0])
+        assert provider.connections == 1
+        failed = failure(f"https://127.0.0.1:{provider.port}/x", ca_file=certificate[0])
+        assert len(provider.asked) == 2
+    assert failed.kind == "unreachable" and "certificate" in failed.message
+    assert failure("https://127.0.0.1:1/x", ca_file="/nowhere.pem").kind == "rejected"
+
+
+def test_who_does_not_speak_tls_is_unreachable(provider: Provider) -> None:
+    """Plain HTTP on a port that should be encrypted."""
+    failed = failure(f"https://127.0.0.1:{provider.port}/x")
+    assert failed.kind == "unreachable" and "TLS" in failed.message
+
+
 def test_variables_of_the_environment_do_not_count(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     """No proxy that whoever started the daemon had."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"):
@@ -188,7 +230,6 @@ def test_nothing_of_a_request_is_logged(provider: Provider, caplog: pytest.LogCa
 
 def test_httpx_is_loaded_when_it_is_needed() -> None:
     """Who has no provider does not pay for it."""
-    import subprocess
     import sys
 
     code = "import sys, ctxd.remote.http, ctxd.daemon; print(sorted({'httpx', 'anyio', 'certifi'} & set(sys.modules)))"
