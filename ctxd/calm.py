@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Callable
 
@@ -25,4 +26,8 @@ async def until_calm(asking: Callable[[], int]) -> None:
 
 def overloaded() -> bool:
     """Say whether more processes want to run than there are cores for."""
-    return os.getloadavg()[0] > BUSY_LOAD * (os.cpu_count() or 1)
+    if sys.platform == "win32":
+        from psutil import getloadavg  # an imitation of it
+    else:
+        from os import getloadavg
+    return getloadavg()[0] > BUSY_LOAD * (os.cpu_count() or 1)

@@ -10,14 +10,12 @@ import asyncio
 import logging
 import logging.handlers
 import os
-import pwd
-import signal
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 
 import msgspec
 
-from ctxd import heap
+from ctxd import heap, process
 from ctxd.audit import Auditor
 from ctxd.calm import until_calm
 from ctxd.condition import Condition
@@ -78,7 +76,7 @@ def run(instance: Instance, environ: Mapping[str, str], *, by_client: bool) -> N
     """Serve until told to stop. Raises CtxError or OSError when the daemon cannot start."""
     config = ConfigFile(config_path(instance.state_directory, environ))
     _log_to(log_path(instance.state_directory), config.last_good().daemon_log_level)
-    _no_core_dumps()
+    process.no_core_dumps()
     heap.share()
     readers = Readers()
     writer = Writer(Cache(instance.state_directory, readers, max_bytes=config.last_good().daemon_cache_bytes))
@@ -145,7 +143,7 @@ class _Daemon:
             nudge=self._tier.backfill.nudge,
             prepare=lambda path: self._tier.backfill.prepare(Draft(path, readers)),
         )
-        self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, _home())
+        self._worktrees = Worktrees(machinery, lambda: self._applied, open_watcher, process.home())
         self._server = Server(self._handle, self._follow, self._stop, log_path(instance.state_directory))
         condition = Condition(instance, self._server, self._worktrees, self._tier)
         self._services = Services(self._worktrees, config, condition, resolve, names(), self._tier, self._remote)
@@ -153,8 +151,7 @@ class _Daemon:
     async def serve(self) -> None:
         """Listen, say so, and wait for the end."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stopping.set)
+        process.on_end(loop, self._stopping.set)
         listener, passed = self._instance.listen(self._environ)
         self._idle_exit = self._idle_exit or passed
         await self._server.listen(listener)
@@ -325,24 +322,9 @@ def maker(settings: ParseSettings) -> str:
     return f"{fingerprint().hex()[:16]} {settings}"
 
 
-def _home() -> str:
-    """Return this user's home by the user database: the environment's HOME comes with each request."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        return ""
-
-
 def _log_to(path: str, level: str) -> None:
     handler = logging.handlers.RotatingFileHandler(path, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-
-
-def _no_core_dumps() -> None:
-    """A core file would hold source text and whatever stood in it."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

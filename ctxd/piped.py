@@ -9,12 +9,16 @@ import asyncio
 import os
 import socket
 import subprocess
+import sys
+from asyncio.subprocess import SubprocessStreamProtocol
 from collections.abc import Mapping, Sequence
 
 from ctxd.frames import LENGTH
 
 # What of our environment a child gets: no variable of a user's shell changes what it does.
 _KEPT = ("PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH", "CTX_HOME")
+# Where children are: no directory of anybody's is held, and on Windows there are several of these.
+_TOP = os.path.abspath(os.sep)
 # Linux: a killed process is gone within milliseconds; this only bounds a wait on a broken disk.
 _REAP_S = 5.0
 # What the loop buffers of a child's output before it stops reading and the child waits.
@@ -36,6 +40,8 @@ class Piped:
     async def open(cls, command: Sequence[str], more: Mapping[str, str] | None = None) -> Piped:
         """Start a child with `more` in its environment. Raises OSError when no process can be had."""
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | dict(more or {})
+        if sys.platform == "win32":
+            return await cls.open_by_loop(command, environment)
         ours, theirs = socket.socketpair()
         try:
             # Two milliseconds of the loop; asyncio's own way costs a thread for each process on 3.11.
@@ -55,6 +61,22 @@ class Piped:
             process.wait(_REAP_S)
             raise
         return cls(process, reader, writer)
+
+    @classmethod
+    async def open_by_loop(cls, command: Sequence[str], environment: Mapping[str, str]) -> Piped:
+        """Do the same by asyncio's own pipes: on Windows a socket cannot be a child's input. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.subprocess_exec(
+            lambda: SubprocessStreamProtocol(limit=_BUFFER_BYTES, loop=loop),
+            *command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None,
+            cwd=_TOP,
+            env=environment,
+        )
+        assert protocol.stdout is not None and protocol.stdin is not None
+        return cls(transport.get_extra_info("subprocess"), protocol.stdout, protocol.stdin)
 
     def send(self, framed: bytes) -> None:
         """Queue a frame; requests are small enough for the transport's buffer."""

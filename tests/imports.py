@@ -45,9 +45,11 @@ LEAVES = (
     "ctxd.inode",
     "ctxd.model",
     "ctxd.packing",
+    "ctxd.process",
     "ctxd.state",
     "ctxd.words",
     "ctxd.tokens",
+    "ctxprotocol.files",
 )
 ERRORS = "ctxprotocol.errors"
 DATABASES = ("apsw", "sqlite3")
@@ -102,6 +104,13 @@ TABLE = (
     Row("ctxd.words", LEAVES, "a pure function that every room shares"),
     Row("ctxd.frames", (), "both ends of a pipe load it", ("__future__", "os", "signal", "struct")),
     Row("ctxd.inode", (), "a look at a path", ("__future__", "os")),
+    Row(
+        "ctxd.process",
+        (),
+        "the children load it before anything else",
+        ("__future__", "collections.abc", "os", "signal", "sys", "typing"),
+        late=("psutil", "pwd", "resource"),
+    ),
     Row("ctxd.piped", ("ctxd.frames",), "a process and its pipe, whatever it does"),
     Row("ctxd.packing", LEAVES, "a pure function that every room shares"),
     Row("ctxd.tokens", LEAVES, "a pure function that every room shares"),
@@ -123,7 +132,7 @@ TABLE = (
         "ctxd.remote",
         (
             *("ctxd.remote", "ctxd.threads", "ctxprotocol.providers", "ctxprotocol.secrets", "ctxprotocol.settings"),
-            ERRORS,
+            *("ctxprotocol.files", ERRORS),
         ),
         "asking over the network knows values only, and loads what it needs when a provider is asked",
         (
@@ -146,7 +155,7 @@ TABLE = (
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),
     Row(
         "ctxd.embed.worker",
-        ("ctxd.embed.model", "ctxd.embed.pipe", "ctxd.frames"),
+        ("ctxd.embed.model", "ctxd.embed.pipe", "ctxd.frames", "ctxd.process"),
         "the only process that loads a model loads nothing else",
         never=("asyncio", *DATABASES),
     ),
@@ -307,7 +316,13 @@ TABLE = (
         "the lock is taken before anything heavy is loaded",
         never=("asyncio",),
     ),
-    Row("ctxd.calm", (), "a load average and a wait", ("__future__", "asyncio", "collections", "os", "time")),
+    Row(
+        "ctxd.calm",
+        (),
+        "a load average and a wait",
+        ("__future__", "asyncio", "collections", "os", "sys", "time"),
+        late=("psutil",),
+    ),
     Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes", "gc")),
     Row("ctxd.threads", (), "an executor that does not end by hanging"),
     Row(

@@ -7,13 +7,13 @@ input does. The only module that loads onnxruntime, tokenizers and numpy.
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ctxd.embed.model import Vector
 from ctxd.embed.pipe import Broken, Load, Loaded, Texts, Vectors, decode_request, pack
 from ctxd.frames import Pipe
+from ctxd.process import be_nice
 
 Embed = Callable[[Sequence[str]], list[Vector]]
 
@@ -29,7 +29,7 @@ def run(pipe: Pipe, load: Callable[[Load], Embed]) -> None:
         request = decode_request(payload)
         try:
             if isinstance(request, Load):
-                os.nice(request.niceness)
+                be_nice(request.niceness)
                 embed = load(request)
                 pipe.send(pack(Loaded()))
             elif isinstance(request, Texts) and embed is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ import msgspec
 
 from ctxd.parse.pipe import MAX_FRAME_BYTES, Outcome, Parse, Read, Setup, decode_outcome, pack
 from ctxd.piped import Piped
+from ctxd.process import ALARM_EXIT
 
 COMMAND = (sys.executable, "-E", "-P", "-m", "ctxd.parse.worker")
 # A worker that is ready to run but gets no processor is not hanging: it may have this many budgets of wall
@@ -65,7 +65,7 @@ class Child:
             return decode_outcome(task.result())
         except (asyncio.IncompleteReadError, ConnectionError, msgspec.DecodeError) as error:
             code = await self._process.exit_code()
-            raise ChildDied(f"ended with {code}", timed_out=code == -signal.SIGPROF) from error
+            raise ChildDied(f"ended with {code}", timed_out=code == ALARM_EXIT) from error
 
     def _is_runnable(self) -> bool:
         """Return whether the process runs or waits for a processor, rather than sleeps; False where

@@ -12,11 +12,12 @@ import msgspec
 from ctxd.model import FileStat, SkipReason
 from ctxd.parse.pipe import NO_STAT, ParseSettings
 from ctxd.parse.verdicts import too_large
+from ctxprotocol.files import open_to_read, read_at
 
 # How often a file that changes while it is read is read again; each change is an event of its own anyhow.
 _TRIES = 3
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ESTALE})
-_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SEP = os.fsencode(os.sep)
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -37,14 +38,13 @@ class Place:
 
     def __init__(self, root: bytes) -> None:
         self._root = root
-        self._inside = os.path.realpath(root).rstrip(b"/") + b"/"
+        self._inside = os.path.realpath(root).rstrip(_SEP) + _SEP
 
     def read(self, path: str, settings: ParseSettings) -> Content:
         """Return what `path` (worktree-relative) holds now; never raises for what a file may be."""
         name = os.path.join(self._root, path.encode("utf-8", "surrogateescape"))
-        flags = _FLAGS & ~os.O_NOFOLLOW if settings.follow_links else _FLAGS
         try:
-            descriptor = os.open(name, flags)
+            descriptor = open_to_read(name, follow=settings.follow_links)
         except OSError as error:
             return _unopened(name, error)
         try:
@@ -87,13 +87,13 @@ def _steady(descriptor: int, before: os.stat_result) -> Content:
 
 
 def _whole(descriptor: int, size: int) -> bytes:
-    data = os.pread(descriptor, size + 1, 0)
+    data = read_at(descriptor, size + 1, 0)
     if len(data) == size:
         return data
     # It grew, or the system gave less than asked for.
     pieces = [data]
     at = len(data)
-    while piece := os.pread(descriptor, 1 << 20, at):
+    while piece := read_at(descriptor, 1 << 20, at):
         pieces.append(piece)
         at += len(piece)
     return b"".join(pieces)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import os
-import signal
 from collections.abc import Callable
 from typing import assert_never
 
 import msgspec
 
+from ctxd import process
 from ctxd.frames import Pipe
 from ctxd.model import ParsedFile
 from ctxd.parse.assembly import parse
@@ -75,9 +74,9 @@ class Worker:
         own = f"{setup.settings.max_file_bytes} {setup.settings.max_chunk_tokens}"
         self._fingerprint = fingerprint() + own.encode()
         if setup.niceness:
-            os.nice(setup.niceness)
+            process.be_nice(setup.niceness)
         if setup.memory_bytes:
-            _bound_memory(setup.memory_bytes)
+            process.bound_memory(setup.memory_bytes)
 
     def _read(self, request: Read) -> None:
         place = Place(request.root)
@@ -128,23 +127,11 @@ class Worker:
 
     def _arm(self) -> None:
         if self._alarm_s:
-            # Not caught on purpose: a handler would wait for the parser to return.
-            signal.setitimer(signal.ITIMER_PROF, self._alarm_s)
+            process.set_alarm(self._alarm_s)
 
 
 def _unread(content: Content) -> Outcome:
     return Outcome(content.stat, hashed_ns=content.hashed_ns, skip=content.skip, gone=content.gone)
-
-
-def _bound_memory(size_bytes: int) -> None:
-    """Make an allocation beyond `size_bytes` of address space fail, so that one file cannot take the
-    machine."""
-    import resource
-
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    if hard != resource.RLIM_INFINITY:
-        size_bytes = min(size_bytes, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard))
 
 
 def serve(parse_file: ParseFile = parse) -> None:

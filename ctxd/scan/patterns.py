@@ -6,7 +6,6 @@ path. An entry is held against the patterns by itself: whoever walks the tree kn
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -133,7 +132,7 @@ def rule(layers: Sequence[Patterns], path: str) -> str:
 
 def read(path: str, base: str, source: str) -> Patterns | None:
     """Read an ignore file; None when there is none. Links, directories, FIFOs and files over MAX_BYTES are none."""
-    data = read_regular(path, MAX_BYTES, os.O_NOFOLLOW)
+    data = read_regular(path, MAX_BYTES, follow=False)
     if data is None:
         return None
     text = data.decode("utf-8-sig", "replace")

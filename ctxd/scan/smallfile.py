@@ -5,12 +5,19 @@ from __future__ import annotations
 import os
 import stat
 
+from ctxprotocol.files import open_to_read
 
-def read_regular(path: str, max_bytes: int, flags: int = 0) -> bytes | None:
-    """Return the bytes of a regular file of at most `max_bytes`; None for anything else. Never waits on a FIFO."""
+
+def read_regular(path: str, max_bytes: int, *, follow: bool = True) -> bytes | None:
+    """Return the bytes of a regular file of at most `max_bytes`; None for anything else.
+
+    Nothing else is opened, for that alone makes some devices act; what takes its place just then is not waited for.
+    """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
-    except OSError:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        descriptor = open_to_read(path, follow=follow)
+    except (OSError, ValueError):
         return None
     try:
         found = os.fstat(descriptor)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import apsw
 
 from ctxd.store.seals import SUFFIX as SEAL
+from ctxprotocol import files
 from ctxprotocol.errors import IndexUnusable
 
 # How long the writer waits for a lock of another program before the slice goes to the back of the queue.
@@ -64,7 +65,7 @@ def create(path: str, schema: str, user_version: int) -> None:
     remove(path)  # a log that was left behind would be read into the new file
     try:
         # SQLite gives its log and shared memory the mode of the main file.
-        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600))
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | files.OWN, 0o600))
         with translated(path, waiting=False):
             connection = open_writer(draft)
             try:

@@ -12,6 +12,8 @@ import os
 import time
 import zlib
 
+from ctxprotocol import files
+
 SUFFIX = ".seal"
 # The end of a daemon does not wait longer for one file: what has no seal is checked page by page when it is next used.
 SEAL_S = 0.5
@@ -26,9 +28,9 @@ def seal(path: str) -> None:
         mark = _mark(path, time.monotonic() + SEAL_S)
         if mark is not None:
             draft = path + SUFFIX + ".new"
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | files.OWN, 0o600), "wb") as file:
                 file.write(mark)
-            os.rename(draft, path + SUFFIX)
+            os.replace(draft, path + SUFFIX)
 
 
 def unseal(path: str) -> None:

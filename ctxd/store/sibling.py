@@ -13,6 +13,7 @@ import apsw
 
 from ctxd.store.driver import make_private_directory, open_reader, open_writer, remove, uri
 from ctxd.store.schema import SCHEMA_VERSION
+from ctxprotocol import files
 from ctxprotocol.errors import IndexUnusable
 
 # A row whose stat is like no file's: the size of nothing, changed after it was hashed.
@@ -42,7 +43,7 @@ def copy_index(source: str, target: str, maker: str, *, same_worktree: bool = Fa
         if not _is_use(source, maker):
             return False
         # SQLite fills an empty file as it would make one, and leaves its mode alone.
-        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600))
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | files.OWN, 0o600))
         _vacuum(source, draft)
         connection = open_writer(draft)
         try:

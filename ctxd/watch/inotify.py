@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from ctxd.model import EventKind, FileEvent, Overflow
 from ctxd.watch import kernel, mounts
 from ctxd.watch.rulebook import RULE_NAMES, Rulebook
 from ctxd.watch.watcher import Drained
+
+assert sys.platform == "linux"
 
 # A moved directory's listing takes its watches over well within this; then they are given back.
 ORPHAN_S = 5.0

@@ -10,11 +10,14 @@ import array
 import errno
 import fcntl
 import os
+import sys
 import termios
 from typing import Protocol
 
 from watchdog.observers.inotify_c import CallbackId, InotifyEvent, InotifyFD, Mask, WatchDescriptor
 from watchdog.observers.inotify_c import InotifyConstants as In
+
+assert sys.platform == "linux"
 
 DIRECTORY = int(In.IN_ISDIR)
 CREATED = int(In.IN_CREATE)

@@ -14,17 +14,23 @@ _LATE = "events of this platform come too late to prove anything"
 
 def open_watcher(root: str) -> Watcher:
     """Return a watcher of `root` without any watch yet; one that proves nothing where the system has no better."""
-    if sys.platform != "linux":
-        return open_native(root)
-    # Importing it elsewhere fails.
-    from ctxd.watch.inotify import InotifyWatcher
+    if sys.platform == "linux":
+        return _open_inotify(root)
+    return open_native(root)
 
-    try:
-        return InotifyWatcher(root)
-    except OSError as error:
-        if error.errno in (errno.EMFILE, errno.ENFILE):
-            return Unwatched(root, "inotify instances exhausted", _MORE_INSTANCES, passing=True)
-        return Unwatched(root, f"inotify is not available: {error.strerror}", passing=error.errno == errno.EACCES)
+
+def _open_inotify(root: str) -> Watcher:
+    if sys.platform == "linux":
+        # Importing it elsewhere fails.
+        from ctxd.watch.inotify import InotifyWatcher
+
+        try:
+            return InotifyWatcher(root)
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                return Unwatched(root, "inotify instances exhausted", _MORE_INSTANCES, passing=True)
+            return Unwatched(root, f"inotify is not available: {error.strerror}", passing=error.errno == errno.EACCES)
+    raise OSError("this is not Linux")
 
 
 def open_native(root: str) -> Watcher:

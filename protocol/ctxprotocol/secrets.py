@@ -10,13 +10,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
 
+from ctxprotocol import files
 from ctxprotocol.errors import CtxError, UsageFailed
+from ctxprotocol.lock import file_lock
 
 Where = Literal["keyring", "file"]
 FILE = "keys.json"
@@ -128,7 +132,7 @@ def check(key: str) -> None:
 def _read(path: str) -> _File:
     """Return what the file says, nothing where there is none. Raises KeysUnusable."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        descriptor = files.open_to_read(path, follow=False)
     except FileNotFoundError:
         return _File()
     except OSError as fault:
@@ -150,6 +154,8 @@ def _read(path: str) -> _File:
 def _refuse_wide(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise KeysUnusable(f"{path} is not a file", "remove it, and set the keys anew")
+    if sys.platform == "win32":
+        return  # the directory of a user's settings lets nobody else in
     if found.st_uid != os.getuid():
         raise KeysUnusable(f"{path} belongs to another user (uid {found.st_uid})", "remove it, and set the keys anew")
     if found.st_mode & 0o077:
@@ -172,20 +178,27 @@ def _turn(path: str) -> Iterator[None]:
         try:
             yield
         finally:
-            os.close(held)
+            held()
     except OSError as fault:
         raise KeysUnusable(f"cannot write {path}: {fault.strerror or fault}", "nothing was changed") from None
 
 
-def _locked(path: str) -> int | None:
-    """Lock the file, made empty where there is none; None when another holds it or has just replaced it."""
+def _locked(path: str) -> Callable[[], None] | None:
+    """Lock the file, made empty where there is none, and return what lets go of it.
+
+    None when another holds it or has just replaced it. On Windows a file that is open cannot be replaced: one beside
+    it is the lock.
+    """
+    if sys.platform == "win32":
+        beside = file_lock(f"{path}.lock")
+        return beside.close if beside.take() else None
     import fcntl
 
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | files.NO_FOLLOW | files.OWN | files.NO_WAIT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-            return descriptor
+            return partial(os.close, descriptor)
     except (BlockingIOError, FileNotFoundError):
         pass
     os.close(descriptor)
@@ -196,7 +209,7 @@ def _write(path: str, keys: _File) -> None:
     new = f"{path}.new"
     with contextlib.suppress(FileNotFoundError):
         os.unlink(new)  # of one who died
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | files.NO_FOLLOW | files.OWN, 0o600)
     try:
         with open(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(keys)) + b"\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 
@@ -79,7 +80,7 @@ class Config(msgspec.Struct, frozen=True):
 
 
 def _cores() -> set[int]:
-    if hasattr(os, "sched_getaffinity"):
+    if sys.platform == "linux":
         return os.sched_getaffinity(0)
     return set(range(os.cpu_count() or 1))
 
