@@ -247,6 +247,7 @@ class View(msgspec.Struct, frozen=True):
     shows paths relative to it. `started_ns` is time.perf_counter_ns() at the request's receipt, `passed_ns` after its
     barrier. `limit` and `budget` are the configured defaults. `again`: an answer from files that have changed since
     may be refused, to be asked once more after another barrier. `meaning`: whence vectors of questions come.
+    `look`: asks for a file's stat where its file system may not answer (then it raises CtxError); None: it does.
     """
 
     root: str
@@ -260,6 +261,7 @@ class View(msgspec.Struct, frozen=True):
     passed_ns: int = 0
     again: bool = False
     meaning: Meaning | None = None
+    look: Callable[[str], FileStat] | None = None
 
     @property
     def search_began_ns(self) -> int:
@@ -277,7 +279,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     `show_line` is the line that answers best. `via` names the retrievers that found it; `parts` are the named features
     of its score with their share, in the order they were applied. `why` says why a graph neighbour is there.
     `sent_before`: a stub in place of lines that the session has been sent and that are still the same. `said`: what a
-    language model says of it, one line that nobody may take for code.
+    language model says of it, one line that nobody may take for code. `silent`: not verified, because the file's file
+    system does not answer.
     """
 
     file: str
@@ -304,6 +307,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     sent_before: bool = False
     id: str = ""  # render.json.identity(file, text of the span): the same however the hit is rendered
     said: str = ""
+    silent: bool = False
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):

@@ -109,6 +109,8 @@ async def visit(
             ignored=listing.ignored if listing is not None else 0,
             ignored_by=listing.ignored_by if listing is not None else "",
             meaning=services.tier.meaning,
+            # What lies on a local disk alone is looked at where it is needed: a thread costs more than the look.
+            look=None if worktree.watcher.trusted else partial(services.worktrees.looks.stat, root),
         )
         yield Visit(worktree, view, request.timeout_ms / 1e3, request.fresh_within_ms, services.worktrees)
     finally:

@@ -19,6 +19,7 @@ import msgspec
 
 from ctxd import roots
 from ctxd.config import Config
+from ctxd.inode import inode
 from ctxd.lookout import OpenWatcher
 from ctxd.looks import Looks
 from ctxd.pipeline import Machinery, Pipeline
@@ -166,6 +167,8 @@ class Worktrees:
         return max((self._entered, *(each.last_event for each in self.open.values())))
 
     async def _open(self, root: str) -> Worktree:
+        # The loop itself looks at the root from here on: at start nobody else has asked yet whether it answers.
+        await self.looks.ask(root, lambda: inode(root))
         while True:
             machinery = self.machinery
             pipeline = Pipeline(root, machinery, lambda: self._rules(root))

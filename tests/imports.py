@@ -326,7 +326,9 @@ TABLE = (
     Row("ctxd.heap", (), "the C library's affair alone", ("__future__", "contextlib", "ctypes", "gc")),
     Row("ctxd.threads", (), "an executor that does not end by hanging"),
     Row(
-        "ctxd.looks", ("ctxd.threads", "ctxprotocol.errors"), "threads that wait for disks, so that nobody else has to"
+        "ctxd.looks",
+        ("ctxd.model", "ctxd.threads", "ctxprotocol.errors"),
+        "threads that wait for disks, so that nobody else has to",
     ),
     Row("ctxd.main", ("ctxd", "ctxclient", "ctxprotocol"), "the composition root knows all"),
     Row("ctxd.daemon", ("ctxd", "ctxprotocol"), "the composition root knows all"),

@@ -143,6 +143,8 @@ def _ruled(head: str, tail: str, style: Style) -> str:
 
 
 def _unverified(hit: Hit) -> str:
+    if hit.silent:
+        return "  (its file system does not answer)"
     return "" if hit.verified else "  (changed since it was indexed)"
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from ctxd import words
 from ctxd.guide import Verdict
-from ctxd.model import Hit, Symbol, View
+from ctxd.model import FileStat, Hit, Symbol, View
 from ctxd.render import escape, json
 from ctxd.search import excerpt, line, places
 from ctxd.search.candidates import Retrieved
@@ -23,6 +23,7 @@ from ctxd.search.rank import Scored
 from ctxd.store import read
 from ctxd.store.read import FileRow, SymbolRow
 from ctxd.store.snapshot import Snapshot
+from ctxprotocol.errors import CtxError
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SUMMARY = 200
@@ -38,12 +39,13 @@ class Builder:
     ) -> None:
         self._snapshot = snapshot
         self._root = view.root
+        self._look = view.look
         self._sought = sought
         self._found = found
         self._said = {(one.id, one.line_start): escape.line(one.said) for one in verdicts}
         self._texts: dict[int, bytes] = {}
         self._lines_of: dict[tuple[str, int, int], list[str]] = {}
-        self._verified: dict[int, bool] = {}
+        self._verified: dict[int, bool | None] = {}
 
     def stub(self, scored: Scored) -> Hit:
         """Return a candidate as a place without code."""
@@ -66,7 +68,8 @@ class Builder:
             score=round(scored.score, 4),
             summary=self._summary(scored, lines, show),
             show_line=show,
-            verified=self._is_verified(one.file),
+            verified=self._is_verified(one.file) is True,
+            silent=self._is_verified(one.file) is None,
             via=self._found.via(one),
             parts=tuple((name, round(value, 6)) for name, value in scored.parts),
             id=json.identity(one.file.path, "".join(lines)),
@@ -155,24 +158,25 @@ class Builder:
             return shown[:_SUMMARY]
         return places.summary(_symbol(one.symbol)) or shown[:_SUMMARY]
 
-    def _is_verified(self, file: FileRow) -> bool:
-        known = self._verified.get(file.id)
-        if known is None:
-            known = self._verified[file.id] = _unchanged(self._root, file)
-        return known
+    def _is_verified(self, file: FileRow) -> bool | None:
+        """Say whether a file is what was indexed; None: its file system does not answer."""
+        if file.id not in self._verified:
+            self._verified[file.id] = self._unchanged(file)
+        return self._verified[file.id]
+
+    def _unchanged(self, file: FileRow) -> bool | None:
+        try:
+            now = self._look(file.path) if self._look is not None else _stat(os.path.join(self._root, file.path))
+        except CtxError:
+            return None
+        except (OSError, ValueError):
+            return False
+        return now == FileStat(file.size_bytes, file.mtime_ns, file.ctime_ns, file.inode)
 
 
-def _unchanged(root: str, file: FileRow) -> bool:
-    try:
-        now = os.lstat(os.path.join(root, file.path))
-    except (OSError, ValueError):
-        return False
-    return (now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino) == (
-        file.size_bytes,
-        file.mtime_ns,
-        file.ctime_ns,
-        file.inode,
-    )
+def _stat(path: str) -> FileStat:
+    found = os.lstat(path)
+    return FileStat(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 def _words(row: SymbolRow) -> str:

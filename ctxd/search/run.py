@@ -205,7 +205,7 @@ class _Reply:
 
     def answer(self, hits: Sequence[Hit], omitted: int) -> Answer:
         """Return the answer; it says its own size."""
-        if self._view.again and self._view.freshness.fresh and not all(hit.verified for hit in hits):
+        if self._view.again and self._view.freshness.fresh and not all(hit.verified or hit.silent for hit in hits):
             raise Overtaken("a file changed while it was being answered")
         spent_ms, size = _spent_ms(self._view), _ANY_SIZE
         for _ in range(2):  # the second time it counts its own digits
@@ -263,6 +263,8 @@ def _spent_ms(view: View) -> float:
 
 
 def _freshness(proved: Freshness, hits: Sequence[Hit]) -> Freshness:
-    if proved.fresh and not all(hit.verified for hit in hits):
-        return Freshness(fresh=False, reason="a file changed while it was being answered", pending=proved.pending)
-    return proved
+    if not proved.fresh or all(hit.verified for hit in hits):
+        return proved
+    silent = next((hit.file for hit in hits if hit.silent), "")
+    reason = f"the file system of {silent} does not answer" if silent else "a file changed while it was being answered"
+    return Freshness(fresh=False, reason=reason, pending=proved.pending)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ctxd import roots
-from ctxd.looks import HELD_S, Looks
+from ctxd.looks import FILE_S, HELD_S, Looks
+from ctxd.search import run
+from ctxd.visit import Services, visit
 from ctxprotocol.errors import RootGone
-from ctxprotocol.messages import Status
-from tests.unit.daemon.works import trees, works
+from ctxprotocol.messages import Find, Status
+from tests.unit.daemon.works import silent, trees, works
 
 
 @pytest.fixture
@@ -115,5 +120,91 @@ def test_a_request_about_a_dead_mount_does_not_stop_the_loop(
             await found.fresh(root)
             with pytest.raises(RootGone, match="/dead"):
                 await stuck
+
+    asyncio.run(main())
+
+
+@pytest.fixture
+def dead_files(dead: threading.Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Whoever looks at a file `a.py` of the trees does not come back."""
+    real = os.lstat
+
+    def lstat(path: Any, *, dir_fd: int | None = None) -> os.stat_result:
+        if str(path).startswith(str(tmp_path)) and str(path).endswith("/a.py"):
+            dead.wait()
+        return real(path, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    return dead
+
+
+def test_a_file_on_a_dead_mount_is_waited_for_once(tmp_path: Path, dead_files: threading.Event) -> None:
+    """The next file of that worktree is not; those of another are looked at; once it is back it is asked."""
+    (root, other) = trees(tmp_path, 2)
+    Path(other, "b.py").write_text("1234")
+    looks = Looks()
+    with pytest.raises(RootGone, match=r"a\.py does not answer"):
+        looks.stat(root, "a.py", within_s=0.2)
+    began = time.perf_counter()
+    with pytest.raises(RootGone):
+        looks.stat(root, "a.py")
+    assert time.perf_counter() - began < FILE_S / 2
+    assert looks.stat(other, "b.py").size_bytes == 4
+    dead_files.set()
+    while looks._overdue:
+        time.sleep(0.01)
+    assert looks.stat(root, "a.py").size_bytes == len("def a(): pass\n")
+    looks.close()
+
+
+def test_a_dead_mount_holds_no_reader(
+    tmp_path: Path, dead_files: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More questions than there are readers find places on it; all are answered, and say what nobody knows."""
+    monkeypatch.setattr("ctxd.watch.mounts.file_system", lambda _: "nfs4")
+    told: list[dict[str, Any]] = []
+
+    async def main() -> None:
+        async with works(tmp_path / "s") as found:
+            (root,) = trees(tmp_path, 1)
+            request = Find(directory=os.fsencode(root), text="a", output="json", timeout_ms=5_000)
+            config = SimpleNamespace(current=lambda: found.config)
+            rest: Any = [None, None, (), SimpleNamespace(meaning=None), None]
+            services = Services(found, config, *rest)  # type: ignore[arg-type]
+            for _ in range(3):
+                async with visit(services, request, silent) as here:
+                    answer = await here.read(lambda snapshot, view: run.find(snapshot, request, view))
+                    told.append(json.loads(answer.out))
+
+    asyncio.run(main())
+    reason = "the file system of a.py does not answer"
+    assert [(each["fresh"], each["fresh_reason"]) for each in told] == [(False, reason)] * 3
+    assert [each["results"][0]["verified"] for each in told] == [False] * 3
+
+
+def test_a_dead_root_is_not_opened_by_the_loop(
+    tmp_path: Path, dead: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At start the daemon opens by itself what was used lately: one on a dead mount is left, and the others come."""
+    (gone, root) = trees(tmp_path, 2)
+    real = os.stat
+
+    def stat(path: Any, *, dir_fd: int | None = None, follow_symlinks: bool = True) -> os.stat_result:
+        if path == gone:
+            dead.wait(20)
+        return real(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
+
+    monkeypatch.setattr(os, "stat", stat)
+
+    async def main() -> None:
+        async with works(tmp_path / "s") as found:
+            found.looks = Looks(deadline_s=0.5)
+            opening = asyncio.create_task(found.enter(gone, asked=False))
+            began = time.perf_counter()
+            await found.fresh(root)
+            assert time.perf_counter() - began < 10
+            with pytest.raises(RootGone, match="does not answer"):
+                await opening
+            dead.set()
 
     asyncio.run(main())
