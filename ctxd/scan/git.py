@@ -205,6 +205,7 @@ class Repository:
         own, common = self.git_dir, self.common_dir
         return (
             os.path.join(own, "HEAD"),
+            os.path.join(own, "commondir"),
             os.path.join(own, "index"),
             os.path.join(own, "config.worktree"),
             os.path.join(own, "info", "sparse-checkout"),

@@ -195,7 +195,7 @@ def test_something_else_of_that_name_is_no_repository(tmp_path: Path, kind: str)
 
 PIPES = (
     *(".git/HEAD", ".git/index", ".git/config", ".git/packed-refs", ".git/info/exclude"),
-    *(".git/objects/info/alternates", ".gitignore", "sub/.gitignore", "sub/deep/.gitignore"),
+    *(".git/commondir", ".git/objects/info/alternates", ".gitignore", "sub/.gitignore", "sub/deep/.gitignore"),
 )
 
 
