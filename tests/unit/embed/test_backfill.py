@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from ctxd.embed import backfill as module
 from ctxd.embed.backfill import Backfill, Draft
-from ctxd.embed.model import EmbedFailed, Model
+from ctxd.embed.model import EmbedFailed, Model, Vector
 from ctxd.store import vectors
 from ctxd.worktree import Worktree
 from tests.unit.daemon.works import Works, silent, works
@@ -311,7 +312,7 @@ def test_a_model_is_learnt_before_vectors_are_its(root: Path, tmp_path: Path) ->
             self.model = MODEL
 
     async def main() -> list[str]:
-        embedder = Unknown(Model(name="hashing", dimensions=0, licence=""))
+        embedder = Unknown(Model(name="unknown", dimensions=0, licence=""))
         async with works(tmp_path / "s") as found:
             worktree = await found.fresh(str(root))
             async with filling(found, embedder):
@@ -319,3 +320,26 @@ def test_a_model_is_learnt_before_vectors_are_its(root: Path, tmp_path: Path) ->
         return embedder.asked
 
     assert len(asyncio.run(main())) > 9
+
+
+def test_who_asks_to_be_left_alone_is(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider that says when is not tried before, however short our own wait."""
+    monkeypatch.setattr(module, "_RETRY_S", 0.01)
+
+    times: list[float] = []
+
+    class Limited(Hashing):
+        async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
+            times.append(time.monotonic())
+            if len(times) == 1:
+                raise EmbedFailed("too much", after_s=0.5)
+            return await super().embed(texts, query=query)
+
+    async def main() -> None:
+        async with works(tmp_path / "s") as found:
+            worktree = await found.fresh(str(root))
+            async with filling(found, Limited()):
+                await until(lambda: is_ready(worktree))
+
+    asyncio.run(main())
+    assert times[1] - times[0] >= 0.5

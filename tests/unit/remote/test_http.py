@@ -134,12 +134,13 @@ def test_nobody_there_is_unreachable() -> None:
     assert time.monotonic() - began < 3
 
 
-def test_plain_http_goes_to_this_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor to a name that says localhost and leads elsewhere."""
+def test_plain_http_goes_to_this_machine_only(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor to a name that says localhost and leads elsewhere (here to an address that is not said to be ours)."""
     assert failure("http://192.0.2.1/x").kind == "rejected"
-    elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 80))]
+    elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("0.0.0.0", 80))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: elsewhere)
-    assert failure("http://localhost/x").kind == "unreachable"
+    assert failure(f"http://localhost:{provider.port}/x").kind == "unreachable"
+    assert provider.asked == []
 
 
 def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

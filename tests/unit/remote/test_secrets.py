@@ -200,6 +200,24 @@ def test_who_holds_the_file_is_waited_for(path: str, monkeypatch: pytest.MonkeyP
     assert found(path) == KEY
 
 
+def test_a_file_that_was_replaced_meanwhile_is_locked_anew(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening it and holding it another program may be done with its change: that is not lost."""
+    secrets.keep(path, "openai", KEY)
+    flock, done = fcntl.flock, []
+
+    def late(descriptor: int, how: int) -> None:
+        if not done:
+            done.append(True)
+            secrets.keep(path, "voyage", "other")
+        flock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    before = secrets._locked(path)
+    assert before is None
+    secrets.keep(path, "gemini", "third")
+    assert set(secrets.names(path)) == {"openai", "voyage", "gemini"}
+
+
 def test_writers_take_turns(path: str) -> None:
     """None of twenty that write at once is lost; what one who died has left is no hindrance."""
     threads = [threading.Thread(target=secrets.keep, args=(path, f"p{number}", KEY)) for number in range(20)]
