@@ -104,7 +104,7 @@ def test_news_are_waited_for_without_a_deadline(machine: Machine) -> None:
         return heard
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(client.Connection, "await_news", lambda self: self._socket.await_data())
+        patched.setattr(client.Connection, "await_news", lambda self: self._ready or self._socket.await_data())
         assert asyncio.run(main()) == ["first", "second"]
 
 
