@@ -24,13 +24,15 @@ QUIET_GIT = {
     "GIT_COMMITTER_NAME": "t",
     "GIT_COMMITTER_EMAIL": "t@example.invalid",
 }
+# No test writes into the keyring of whoever runs it.
+NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
 
 
 def clean_environment(environ: dict[str, str], user_home: str) -> dict[str, str]:
     """Return `environ` without what would let the caller's own set-up show through."""
     dropped = ("CTX_", "GIT_", "XDG_", "PYTHON", "COV_", "LISTEN_", "NOTIFY_")
     kept = {key: value for key, value in environ.items() if not key.startswith(dropped)}
-    return kept | QUIET_GIT | {"HOME": user_home, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+    return kept | QUIET_GIT | NO_KEYRING | {"HOME": user_home, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
 
 
 class Home:

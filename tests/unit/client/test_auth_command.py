@@ -17,12 +17,6 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 KEY = "sk-veryverysecretkey"
 
 
-@pytest.fixture(autouse=True)
-def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without a keyring."""
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-
-
 def test_a_key_is_set_listed_and_removed(state: str, run: Run) -> None:
     """Each step says where; the second removal says that there was none."""
     done = [

@@ -16,12 +16,6 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 KEY = "sk-veryverysecretkey"
 
 
-@pytest.fixture(autouse=True)
-def no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without a keyring."""
-    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-
-
 @pytest.fixture
 def provider() -> Iterator[Provider]:
     with Provider(lambda _: {}) as found:
