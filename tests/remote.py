@@ -143,6 +143,8 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # Head and body are two writes: with it the second waits 40 ms for an acknowledgement.
+    disable_nagle_algorithm = True
     server: _Server
 
     def do_POST(self) -> None:
