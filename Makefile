@@ -52,7 +52,8 @@ test: dev
 	@$(ENVIRONMENT); "$$VENV/bin/python" -m pytest $(PYTEST_ARGS)
 
 lint: dev
-	@$(ENVIRONMENT); "$$VENV/bin/ruff" check .; "$$VENV/bin/ruff" format --check .; "$$VENV/bin/mypy"
+	@$(ENVIRONMENT); "$$VENV/bin/ruff" check .; "$$VENV/bin/ruff" format --check .; \
+	for platform in linux darwin win32; do "$$VENV/bin/mypy" --platform "$$platform" --cache-dir ".mypy_cache/$$platform"; done
 
 format: dev
 	@$(ENVIRONMENT); "$$VENV/bin/ruff" check --fix .; "$$VENV/bin/ruff" format .

@@ -12,7 +12,7 @@ import errno
 import logging
 import sys
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from ctxprotocol import windows
 from ctxprotocol.windows import Calls
@@ -57,7 +57,7 @@ class PipeListener:
         self.name = name
         self._asked = asked
         self._sid = asked.own_sid()
-        self._proactor = proactor or real_proactor()
+        self._proactor = proactor or _Asyncio()
         self._accepting: list[asyncio.Task[None]] = []
         try:
             self._idle = [self._make(windows.FIRST_INSTANCE)]
@@ -142,27 +142,20 @@ class PipeListener:
         return whose == self._sid
 
 
-def real_proactor() -> Proactor:
-    """Return asyncio's own. Raises OSError on another platform."""
-    if sys.platform == "win32":
-        return _Asyncio()
-    raise OSError("this is not Windows")
+class _Asyncio:
+    """The loop's own functions for pipes, which its public `start_serving_pipe` uses in the same way."""
 
+    def hold(self, handle: int) -> Held:
+        if sys.platform == "win32":
+            from asyncio.windows_utils import PipeHandle
 
-if sys.platform == "win32":
-    from asyncio import windows_utils
-    from typing import Any
+            return PipeHandle(handle)
+        raise OSError("this is not Windows")
 
-    class _Asyncio:
-        """The loop's own functions for pipes, which its public `start_serving_pipe` uses in the same way."""
+    async def accept(self, held: Held) -> None:
+        loop: Any = asyncio.get_running_loop()
+        await loop._proactor.accept_pipe(held)
 
-        def hold(self, handle: int) -> windows_utils.PipeHandle:
-            return windows_utils.PipeHandle(handle)
-
-        async def accept(self, held: Held) -> None:
-            loop: Any = asyncio.get_running_loop()
-            await loop._proactor.accept_pipe(held)
-
-        def serve(self, held: Held, protocol: asyncio.Protocol) -> None:
-            loop: Any = asyncio.get_running_loop()
-            loop._make_duplex_pipe_transport(held, protocol)
+    def serve(self, held: Held, protocol: asyncio.Protocol) -> None:
+        loop: Any = asyncio.get_running_loop()
+        loop._make_duplex_pipe_transport(held, protocol)
