@@ -33,7 +33,8 @@ class Fault:
     """What is done in place of an answer.
 
     `status` with `body` and `headers`; `cut`: the connection ends after so many bytes of the body; `slow_s`: a pause
-    before the head, `slow_body_s` within the body, both over at once when the server ends; `huge` bytes of body.
+    before the head, `slow_body_s` within the body, both over at once when the server ends; `huge` bytes of body;
+    `garbage` in place of HTTP; `drop`: the connection ends without a byte.
     """
 
     status: int = 200
@@ -44,6 +45,7 @@ class Fault:
     slow_body_s: float = 0.0
     huge: int = 0
     garbage: bytes = b""
+    drop: bool = False
 
 
 class Provider:
@@ -157,7 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
         fault = fault or Fault()
         body = fault.body if fault.body is not None else json.dumps(reply).encode()
         provider.ended.wait(fault.slow_s)
-        if fault.garbage:
+        if fault.garbage or fault.drop:
             self.wfile.write(fault.garbage)
             self.close_connection = True
             return

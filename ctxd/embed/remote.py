@@ -9,9 +9,11 @@ What costs money is asked within `embed.spend_cap_usd` alone.
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -22,6 +24,8 @@ from ctxd.remote.ledger import Ledger, LedgerFailed
 from ctxd.remote.prices import price
 from ctxd.remote.providers import Remote
 from ctxprotocol.providers import Target
+
+log = logging.getLogger("ctxd.embed")
 
 T = TypeVar("T")
 
@@ -122,6 +126,7 @@ class RemoteEmbedder:
     def afford(self, size_bytes: int) -> None:
         """Refuse what would cost more than may be spent: passages of so many bytes. Raises EmbedFailed."""
         usd = self._usd(self._ways[0].remote.target, size_bytes)
+        log.info("vectors: those that lack will cost about $%.4f", usd)
         left = self._cap_usd - self._ledger.spent_usd
         if usd > 0 and usd > left:
             raise self._beyond(f"the vectors that lack would cost about ${usd:.2f}")
@@ -192,6 +197,8 @@ class RemoteEmbedder:
 
     async def _asked(self, way: _Way, texts: Sequence[str], *, query: bool, deadline_s: float) -> list[Vector]:
         """Ask one provider, within what may be spent. Raises RemoteFailed, EmbedFailed."""
+        if self._closed.is_set():
+            raise EmbedFailed("no embedder any more")  # another configuration counts: nothing is sent by the old one
         remote, target = way.remote, way.remote.target
         reserved = await self._reserve(target, sum(len(text.encode()) for text in texts))
         try:
@@ -201,11 +208,13 @@ class RemoteEmbedder:
         except RemoteFailed as failed:
             way.rest(failed)
             if reserved and failed.kind in _FREE:
-                await self._noted(partial(self._ledger.settle, target.name, reserved, 0.0))
+                with suppress(EmbedFailed):
+                    await self._noted(partial(self._ledger.settle, target.name, reserved, 0.0))
             raise
         cost = price(target)
         if reserved and tokens is not None and cost is not None:
-            await self._noted(partial(self._ledger.settle, target.name, reserved, cost.of(tokens)))
+            with suppress(EmbedFailed):  # what was reserved stands, which is more
+                await self._noted(partial(self._ledger.settle, target.name, reserved, cost.of(tokens)))
         if expected and len(found[0]) != expected:
             await self._noted(partial(self._ledger.learn, target.model, 0))
             raise EmbedFailed(

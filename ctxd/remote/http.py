@@ -44,7 +44,8 @@ class Http:
     def __init__(self) -> None:
         self._names = Names()
         self._threads = Threads("ctxd-remote", places=1, slow_s=0.5, most=4)
-        self._clients: dict[str, httpx.AsyncClient] = {}
+        # One for each host: a connection is kept by its number, and several hosts may share that.
+        self._clients: dict[tuple[str, str], httpx.AsyncClient] = {}
         self._lock = asyncio.Lock()
 
     async def post(
@@ -63,7 +64,7 @@ class Http:
             raise RemoteFailed("rejected", f"http:// to {host} would let others read what is sent", "https://")
         try:
             async with asyncio.timeout(deadline_s):
-                return await self._posted(url, payload, headers, most_bytes, await self._client(ca_file))
+                return await self._posted(url, payload, headers, most_bytes, await self._client(host, ca_file))
         except TimeoutError:
             raise RemoteFailed("timeout", f"{host} did not answer within {deadline_s:g} s") from None
 
@@ -80,11 +81,11 @@ class Http:
         self._names.close()
         self._threads.shutdown(cancel_futures=True)
 
-    async def _client(self, ca_file: str) -> httpx.AsyncClient:
+    async def _client(self, host: str, ca_file: str) -> httpx.AsyncClient:
         async with self._lock:
-            if ca_file not in self._clients:
-                self._clients[ca_file] = await asyncio.wrap_future(self._threads.submit(_made, ca_file))
-            return self._clients[ca_file]
+            if (host, ca_file) not in self._clients:
+                self._clients[host, ca_file] = await asyncio.wrap_future(self._threads.submit(_made, ca_file))
+            return self._clients[host, ca_file]
 
     async def _posted(
         self, url: str, payload: bytes, headers: Mapping[str, str], most_bytes: int, client: httpx.AsyncClient
@@ -107,7 +108,13 @@ class Http:
                 extensions={**_LIMITS, "sni_hostname": host},
             )
             try:
-                body = await _answer(client, asked, host, most_bytes)
+                try:
+                    body = await _answer(client, asked, host, most_bytes)
+                except httpx.RemoteProtocolError as fault:
+                    if _AT_ONCE not in str(fault):
+                        raise
+                    # It may have closed a connection that was kept, at the very moment it was used again.
+                    body = await _answer(client, asked, host, most_bytes)
                 self._names.answered(host, port, address)
                 return body
             except (httpx.ConnectError, httpx.ConnectTimeout) as fault:
@@ -125,6 +132,7 @@ class Http:
 
 
 # The whole has its deadline; reading and writing need none of their own.
+_AT_ONCE = "disconnected without sending"
 _LIMITS = {"timeout": {"connect": _CONNECT_S, "read": None, "write": None, "pool": None}}
 
 

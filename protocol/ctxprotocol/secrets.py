@@ -86,11 +86,19 @@ def find(path: str, name: str, variable: str, environ: Mapping[str, str]) -> Sec
     """Return the key of a provider: the one that was set, else what `variable` holds here. Raises KeysUnusable."""
     entry = _read(path).keys.get(name)
     if entry is not None and entry.kept == "file":
-        return Secret(entry.key, "file")
-    if entry is not None:
-        return Secret(_from_keyring(name), "keyring")
-    value = environ.get(variable, "").strip() if variable else ""
-    return Secret(value, f"environment: {variable}") if value else None
+        found = Secret(entry.key, "file")
+    elif entry is not None:
+        found = Secret(_from_keyring(name), "keyring")
+    else:
+        value = environ.get(variable, "").strip() if variable else ""
+        if not value:
+            return None
+        found = Secret(value, f"environment: {variable}")
+    try:
+        check(found.reveal())
+    except UsageFailed as fault:
+        raise KeysUnusable(f"{fault.message} ({found.origin})", f"ctx auth set {name}") from None
+    return found
 
 
 def keep(path: str, name: str, key: str) -> Where:

@@ -17,7 +17,7 @@ from ctxd.embed import remote as module
 from ctxd.embed.model import EmbedFailed, Vector, quantized
 from ctxd.embed.remote import RemoteEmbedder
 from ctxd.remote.http import Http
-from ctxd.remote.ledger import Ledger
+from ctxd.remote.ledger import Ledger, LedgerFailed
 from ctxd.remote.providers import Keys, Remote
 from ctxprotocol import secrets
 from ctxprotocol.providers import Provider as Configured
@@ -322,6 +322,36 @@ def test_who_closes_waits_for_nobody(provider: Provider, tmp_path: Path, monkeyp
 
     with_bench(job, tmp_path, house(provider.url))
     assert len(provider.asked) == 1
+
+
+def test_after_the_end_nothing_is_sent(provider: Provider, tmp_path: Path) -> None:
+    """A backfill that is in the middle of its texts is told so: the configuration names another one, or none."""
+
+    async def job(embedder: RemoteEmbedder) -> None:
+        await embedder.close()
+        for query in (True, False):
+            with pytest.raises(EmbedFailed, match="no embedder any more"):
+                await embedder.embed(["p"], query=query)
+
+    with_bench(job, tmp_path, house(provider.url))
+    assert provider.asked == []
+
+
+def test_a_full_disk_loses_no_vector_that_was_paid(
+    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was reserved stands; without room for that nothing is asked."""
+    paid = house(provider.url, price_in=1.0)
+
+    def full(*_: object) -> None:
+        raise LedgerFailed("no room", "make some")
+
+    monkeypatch.setattr(Ledger, "settle", full)
+    assert with_bench(passages("one"), tmp_path, paid, cap_usd=9.0) == [quantized(numbers("one"))]
+    assert Ledger(str(tmp_path)).spent_usd > 0
+    monkeypatch.setattr(Ledger, "reserve", full)
+    fault = failed(passages("two"), tmp_path, paid, cap_usd=9.0)
+    assert (fault.message, fault.final, len(provider.asked)) == ("no room", True, 1)
 
 
 def test_what_costs_is_not_asked_without_a_cap(provider: Provider, tmp_path: Path) -> None:

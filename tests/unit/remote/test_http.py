@@ -203,6 +203,38 @@ def test_a_certificate_of_ones_own_is_trusted_for_its_name(certificate: tuple[st
     assert failure("https://127.0.0.1:1/x", ca_file="/nowhere.pem").kind == "rejected"
 
 
+def test_a_connection_of_one_host_is_not_used_for_another(
+    certificate: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though both have the same number: what was proved for one proves nothing for the other."""
+    with Provider(lambda asked: {"got": asked.body}, tls=certificate) as provider:
+        rows = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: rows)
+
+        async def main() -> None:
+            http = Http()
+            try:
+                for host in ("localhost", "other.example"):
+                    url = f"https://{host}:{provider.port}/x"
+                    await http.post(url, SENT, {}, deadline_s=5, ca_file=certificate[0])
+            finally:
+                await http.close()
+
+        with pytest.raises(RemoteFailed, match=r"other.example cannot be reached \(its certificate"):
+            asyncio.run(main())
+        assert len(provider.asked) == 1
+
+
+def test_a_kept_connection_that_ends_just_then_is_no_failure(provider: Provider) -> None:
+    """It is tried once more, and only once."""
+    gone = Fault(drop=True)
+    provider.misbehave(gone)
+    assert post(f"{provider.url}/x")
+    provider.misbehave(gone, gone)
+    assert failure(f"{provider.url}/x").kind == "cut"
+    assert len(provider.asked) == 4
+
+
 def test_who_does_not_speak_tls_is_unreachable(provider: Provider) -> None:
     """Plain HTTP on a port that should be encrypted."""
     failed = failure(f"https://127.0.0.1:{provider.port}/x")

@@ -133,6 +133,14 @@ def test_a_key_that_was_set_goes_before_the_environment(path: str) -> None:
     assert found(path, "openai", "OPENAI_API_KEY", environ) == "stored"
 
 
+@pytest.mark.parametrize("value", ["two words", "schlüssel", "x" * 5000])
+def test_what_a_variable_holds_must_be_a_key_too(path: str, value: str) -> None:
+    """It goes into a header; the variable is named, and what it holds is not shown."""
+    with pytest.raises(KeysUnusable, match=r"environment: HOUSE_KEY") as caught:
+        found(path, "house", "HOUSE_KEY", {"HOUSE_KEY": value})
+    assert value not in str(caught.value)
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o666, 0o700 | 0o011])
 def test_a_file_that_lets_others_in_is_refused(path: str, mode: int) -> None:
     """For reading and for writing; the mode and what to do are said."""
