@@ -10,17 +10,24 @@ import ctypes
 import gc
 
 # mallopt(3)
-_M_ARENA_MAX = -8
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+# Larger blocks are maps of their own, which go back when they are freed; and no more stays free at an arena's end.
+_LARGE_BYTES = 1 << 20
 
 
 def share() -> None:
-    """Let all threads use two arenas. To be called before there are any.
+    """Let all threads use two arenas, and keep little at their ends. To be called before there are any.
 
     By default each thread has its own: 64 MB of addresses each, and what one thread frees is of no use to the others.
-    Python's lock has most of them wait for each other anyway.
+    Python's lock has most of them wait for each other anyway. And by default, once a block of 24 MB was freed, smaller
+    ones come from the arenas, and up to 48 MB stay free at the end of each: malloc_trim passes over that of the second
+    (10 MB after two rebuilds of 5,000 files).
     """
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(_M_ARENA_MAX, 2)
+        mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, _LARGE_BYTES)
 
 
 def give_back() -> None:

@@ -258,6 +258,7 @@ class Pipeline:
     def _end_retired(self, path: str) -> None:
         if path in self._retired and not self._reading[path]:
             end_file = self._retired.pop(path)
+            del self._reading[path]
             self._machinery.readers.forget(path)
             self._machinery.scan.submit(end_file, path)
 

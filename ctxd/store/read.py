@@ -16,7 +16,7 @@ import msgspec
 from ctxd.packing import unpack
 from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, REFERENCE_KINDS, STUB, TEST, VENDORED
 from ctxd.store.snapshot import Snapshot
-from ctxd.store.texts import Texts
+from ctxd.store.texts import shown
 
 # Files that repeat or exercise what others define.
 BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
@@ -24,7 +24,6 @@ Row = TypeVar("Row")
 _CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
 
 # Of all reader threads.
-_texts = Texts()
 _counts: dict[tuple[str, int, object], tuple[int, int]] = {}
 _MAX_COUNTS = 64
 
@@ -246,7 +245,7 @@ def text(snapshot: Snapshot, file: int, until: int = 0) -> bytes:
     row = snapshot.connection.execute(
         "SELECT f.digest, t.body FROM texts t JOIN files f ON f.id = t.file_id WHERE t.file_id = ?", (file,)
     ).fetchone()
-    return _texts.take(row[0], row[1], until) if row else b""
+    return shown.take(row[0], row[1], until) if row else b""
 
 
 def every_text(snapshot: Snapshot, file_ids: Collection[int] | None) -> Iterable[tuple[int, bytes]]:

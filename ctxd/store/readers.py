@@ -24,6 +24,7 @@ import apsw
 
 from ctxd.store.driver import IndexDamaged, open_reader, translate
 from ctxd.store.snapshot import Snapshot
+from ctxd.store.texts import shown
 from ctxprotocol.errors import DeadlinePassed, IndexUnusable
 
 T = TypeVar("T")
@@ -70,7 +71,8 @@ class Readers:
     def __init__(self, threads: int = THREADS) -> None:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._forgotten: dict[str, int] = {}
-        self._threads = [_Reader(f"ctxd-reader-{n}", self._jobs, self._forgotten) for n in range(threads)]
+        names = [f"ctxd-reader-{n}" for n in range(threads)]
+        self._threads = [_Reader(name, self._jobs, self._forgotten, self._idle) for name in names]
         for thread in self._threads:
             thread.start()
 
@@ -107,6 +109,11 @@ class Readers:
         """Return how often a thread was idle and closed its connections: their memory may be given back since."""
         return sum(thread.released for thread in self._threads)
 
+    def _idle(self) -> None:
+        """One thread has closed its connections: when all have, nobody asks, and no text is kept for them."""
+        if not any(thread.opened for thread in self._threads):
+            shown.forget()
+
     def stop(self) -> None:
         """End the threads once they have done what is queued; blocks for at most 5 s each."""
         for _ in self._threads:
@@ -118,12 +125,19 @@ class Readers:
 class _Reader(threading.Thread):
     """One thread and its connections, least recently used first."""
 
-    def __init__(self, name: str, jobs: queue.SimpleQueue[_Job | None], forgotten: dict[str, int]) -> None:
+    def __init__(
+        self,
+        name: str,
+        jobs: queue.SimpleQueue[_Job | None],
+        forgotten: dict[str, int],
+        idle: Callable[[], None],
+    ) -> None:
         super().__init__(name=name, daemon=True)
         self._jobs = jobs
+        self._idle = idle
         self._forgotten = forgotten
         self._seen: dict[str, int] = {}
-        self._opened: OrderedDict[str, _Opened] = OrderedDict()
+        self.opened: OrderedDict[str, _Opened] = OrderedDict()
         self._job: _Job | None = None
         self.released = 0
 
@@ -131,9 +145,10 @@ class _Reader(threading.Thread):
         try:
             while True:
                 try:
-                    job = self._jobs.get(timeout=IDLE_S if self._opened else None)
+                    job = self._jobs.get(timeout=IDLE_S if self.opened else None)
                 except queue.Empty:
                     self._close_all()
+                    self._idle()
                     self.released += 1
                     continue
                 if job is None:
@@ -192,38 +207,38 @@ class _Reader(threading.Thread):
         path = job.path
         identity = _identity(path)
         self._close_forgotten()
-        known = self._opened.get(path)
+        known = self.opened.get(path)
         if known is not None and known.identity == identity:
-            self._opened.move_to_end(path)
+            self.opened.move_to_end(path)
             return known.connection
         self._close(path)
-        while len(self._opened) >= OPEN_PER_THREAD:
-            self._close(next(iter(self._opened)))
+        while len(self.opened) >= OPEN_PER_THREAD:
+            self._close(next(iter(self.opened)))
         # Read before it is opened: what is forgotten from here on is closed by the next job.
         self._seen[path] = self._forgotten.get(path, 0)
         connection = open_reader(path)
         connection.set_busy_timeout(_BUSY_MS)
         connection.set_progress_handler(self._over, _STEPS)
-        self._opened[path] = _Opened(connection, identity)
+        self.opened[path] = _Opened(connection, identity)
         return connection
 
     def _close_forgotten(self) -> None:
         """Give up what has been forgotten since it was opened: a removed file keeps its room on disk until then."""
-        for path in [path for path in self._opened if self._seen[path] != self._forgotten.get(path, 0)]:
+        for path in [path for path in self.opened if self._seen[path] != self._forgotten.get(path, 0)]:
             self._close(path)
 
     def _over(self) -> bool:
         return self._job is not None and self._job.over()
 
     def _close(self, path: str) -> None:
-        opened = self._opened.pop(path, None)
+        opened = self.opened.pop(path, None)
         self._seen.pop(path, None)
         if opened is not None:
             with contextlib.suppress(apsw.Error):
                 opened.connection.close()
 
     def _close_all(self) -> None:
-        for path in list(self._opened):
+        for path in list(self.opened):
             self._close(path)
 
 

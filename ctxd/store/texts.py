@@ -1,7 +1,7 @@
 """Texts of files that were shown lately, decompressed: questions come back to the same few large files.
 
-Shared by the reader threads. An entry is named by the digest of the file's bytes, so it is right for every snapshot
-and worktree; what is forgotten costs a decompression (2 ms per MB) and nothing else.
+Shared by the reader threads, and forgotten when they are idle. An entry is named by the digest of the file's bytes, so
+it is right for every snapshot and worktree; what is forgotten costs a decompression (2 ms per MB) and nothing else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections import OrderedDict
 from ctxd.packing import unpack_beginning
 
 MAX_BYTES = 8 << 20
+# What an entry costs besides its text: as much again, in a tree of small files.
+ENTRY_BYTES = 300
 
 
 class Texts:
@@ -35,11 +37,18 @@ class Texts:
         self._keep(digest, text, whole=whole)
         return text
 
+    def forget(self) -> None:
+        """Let go of all texts."""
+        with self._lock:
+            self._known.clear()
+            self._whole.clear()
+            self._bytes = 0
+
     def _keep(self, digest: bytes, text: bytes, *, whole: bool) -> None:
         with self._lock:
             self._drop(digest)
             self._known[digest] = text
-            self._bytes += len(text)
+            self._bytes += len(text) + ENTRY_BYTES
             if whole:
                 self._whole.add(digest)
             while self._bytes > self._max_bytes:
@@ -48,5 +57,9 @@ class Texts:
     def _drop(self, digest: bytes) -> None:
         text = self._known.pop(digest, None)
         if text is not None:
-            self._bytes -= len(text)
+            self._bytes -= len(text) + ENTRY_BYTES
             self._whole.discard(digest)
+
+
+# Of all reader threads.
+shown = Texts()

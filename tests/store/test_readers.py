@@ -12,10 +12,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ctxd.store import driver, integrity
+from ctxd.store import driver, integrity, read
 from ctxd.store import readers as reader_module
 from ctxd.store.driver import IndexDamaged, WriterConnection
 from ctxd.store.snapshot import Snapshot
+from ctxd.store.texts import shown
 from ctxprotocol.errors import DeadlinePassed, IndexUnusable
 from tests.store.room import MAKER, Room, put
 
@@ -243,15 +244,17 @@ def test_a_forgotten_connection_does_not_wait_for_a_read_of_its_own_file(tmp_pat
 
 
 def test_an_idle_thread_closes_and_says_so(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The descriptors go, and whoever gives memory back learns that there is some."""
+    """The descriptors go, and the texts; whoever gives memory back learns that there is some."""
     monkeypatch.setattr(reader_module, "IDLE_S", 0.05)
     room.apply(put("a.py", "def a\n"))
-    room.read(lambda snapshot: snapshot.generation)
+    assert room.read(lambda snapshot: read.text(snapshot, 1)) == b"def a\n"
+    assert shown._known
 
     ends = time.monotonic() + 5
     while not room.readers.released() and time.monotonic() < ends:
         time.sleep(0.01)
 
     assert room.readers.released() >= 1
-    assert not any(thread._opened for thread in room.readers._threads if thread.released)
+    assert not any(thread.opened for thread in room.readers._threads)
+    assert (dict(shown._known), shown._bytes) == ({}, 0)
     assert room.read(lambda snapshot: snapshot.generation) == 1
