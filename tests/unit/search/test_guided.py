@@ -104,7 +104,7 @@ def test_paths_lift_what_is_below_them(index: Index) -> None:
 
     assert found(index, lifted).index("src/web/menu.py:1") < found(index, Guide()).index("src/web/menu.py:1") + 1
     assert found(index, lifted)[0] == "src/web/menu.py:1"
-    for pattern in ("[", "{", "nowhere/**", "../../etc/*", "/"):
+    for pattern in ("[", "{", "[z-a]*", "nowhere/**", "../../etc/*", "/"):
         assert set(found(index, Guide(paths=(pattern,)))) == set(found(index, Guide()))
 
 
@@ -121,7 +121,7 @@ def test_filters_hold_for_every_sub_query(index: Index) -> None:
     with index.snapshot() as snapshot:
         within = scope(snapshot, Find(directory=b"/", text="x", paths=("src/web",)))
 
-    places = found(index, guide, within=within)
+    places = found(index, guide, "where do users renew a ticket", within)
 
     assert places and all(place.startswith("src/web/") for place in places)
 
@@ -156,9 +156,10 @@ def shown(index: Index, guide: Guide) -> Sequence[Any]:
 
 def test_what_the_model_is_shown(index: Index) -> None:
     """Twelve places at most; of each its facts and a few short lines."""
-    places = shown(index, Guide((STALE, SubQuery("state step", "words", 0.5))))
+    places = shown(index, Guide((STALE, SubQuery("renew ticket step", "words", 1.0))))
 
     assert 3 < len(places) <= guided.SEEN
+    assert any(each.path == "src/auth/tickets.py" and each.lines for each in places)
     one = next(each for each in places if each.path == "src/auth/expiry.py")
     assert (one.name, one.signature, one.line_start) == ("drop_stale", "def drop_stale(store)", 1)
     assert any("time is over" in line for line in one.lines)
@@ -249,18 +250,20 @@ def test_how_many_results_the_plan_wants(index: Index) -> None:
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
-@pytest.mark.parametrize("budget", [130, 200, 400, 1200, 4000])
+@pytest.mark.parametrize("budget", [130, 160, 170, 200, 400, 1200, 4000])
 def test_a_steered_answer_stays_within_its_budget(index: Index, budget: int, output: Any) -> None:
     """The model's lines, the footer and the warning of a JSON answer are counted, too."""
     said = steered(index, "src/auth/expiry.py", "x " * 60)
+    warning = "steering: gemini: generativelanguage.googleapis.com answers 429: too much was asked of it; not judged"
     kept = tuple(Verdict(one.id, one.line_start, True, one.said) for one in said.verdicts)
-    told = Steered(guide=said.guide, verdicts=kept, by="m-1", cost_usd=0.0003, took_ms=1_234.0)
-    request = Query(directory=b"/", text=QUESTION, budget=budget, output=output)
-    with index.snapshot() as snapshot:
-        out = run.query(snapshot, request, view(index), None, told).out
+    told = Steered(guide=said.guide, verdicts=kept, by="m-1", cost_usd=0.0003, took_ms=1_234.0, warning=warning)
+    for text in (QUESTION, f"{QUESTION} " * 40):
+        request = Query(directory=b"/", text=text, budget=budget, output=output)
+        with index.snapshot() as snapshot:
+            out = run.query(snapshot, request, view(index), None, told).out
 
-    assert tokens.count(out) <= max(budget, 160 if output == "json" else 0)
-    assert "steered" in out
+        assert tokens.count(out) <= max(budget, 160 if output == "json" else 0)
+        assert "steered" in out
 
 
 def test_a_session_is_kept_with_steering(index: Index) -> None:
@@ -295,5 +298,6 @@ def test_an_unsteered_answer_is_as_it_was(index: Index) -> None:
 
     assert plain.out.split(" · ")[0] == failed.out.split(" · ")[0] and "steered" not in plain.out
     assert plain.notes == "" and failed.notes == "note: steering: m: down; without it\n"
-    stats = json.loads(asked(index, Steered(), output="json").out)["stats"]
-    assert not {"steered_by", "dropped"} & set(stats) and (stats["steering_ms"], stats["cost_usd"]) == (0, 0)
+    out = asked(index, Steered(), output="json").out
+    assert '"steering_ms":0,' in out and '"cost_usd":0,' in out
+    assert "steered" not in out and "dropped" not in out and "summary_by" not in out

@@ -11,7 +11,7 @@ def test_the_daemon_loads_nothing_of_it_before_it_is_asked() -> None:
 
     steering = {name for name in loaded if name.startswith(("ctxd.steer", "ctxd.guiding"))}
     assert steering == {"ctxd.steer", "ctxd.steer.lately"}
-    assert not {"httpx", "httpcore", "ssl", "certifi"} & loaded
+    assert not {"httpx", "httpcore", "certifi"} & loaded
 
 
 def test_it_is_there_when_it_is_asked_for() -> None:

@@ -146,6 +146,13 @@ def test_without_another_there_is_no_plan_and_one_warning(name: str) -> None:
     assert "\n" not in steered.warning and KEY not in steered.warning
 
 
+def test_a_reply_is_bounded(server: Provider) -> None:
+    """More than a megabyte is no plan, and is not read to its end."""
+    server.misbehave(FAULTS["huge"])
+
+    assert "answers with more than 1,048,576 bytes" in Room(target("openai", server.url)).steer().warning
+
+
 def test_who_failed_rests(server: Provider) -> None:
     """Half a minute without being asked, or as long as it said; then it is asked again."""
     server.misbehave(FAULTS["500"], FAULTS["429"])
