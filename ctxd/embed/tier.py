@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
@@ -24,6 +25,8 @@ log = logging.getLogger("ctxd.embed")
 _REMEMBERED = 256
 # A cold start takes a second, on a busy machine several; whoever waits longer is answered by words alone, and told.
 ASK_S = 10.0
+# Of the four reader threads so many may wait for a provider at once: one is left for who asks what is here.
+REMOTE_WAITING = 3
 
 
 class Tier:
@@ -44,6 +47,7 @@ class Tier:
         self._asked: OrderedDict[str, Vector] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: list[asyncio.Task[None]] = []
+        self._waiting = threading.BoundedSemaphore(REMOTE_WAITING)
 
     def use(self) -> None:
         """Take the embedder that the configuration asks for; the one before ends. On the running loop."""
@@ -98,6 +102,20 @@ class Tier:
         await asyncio.gather(*self._ending)
 
     def _ask(self, text: str) -> Understood:
+        if not self._is_remote():
+            return self._asked_for(text)
+        if not self._waiting.acquire(blocking=False):
+            return Understood(trouble="other questions wait for the provider just now")
+        try:
+            return self._asked_for(text)
+        finally:
+            self._waiting.release()
+
+    def _is_remote(self) -> bool:
+        embedder = self._embedder
+        return embedder is not None and embedder.model.remote
+
+    def _asked_for(self, text: str) -> Understood:
         assert self._loop is not None
         future = asyncio.run_coroutine_threadsafe(self._question(text), self._loop)
         try:

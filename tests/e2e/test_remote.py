@@ -93,6 +93,8 @@ def test_search_by_meaning_over_a_provider(ctx: Home, paid_by: Tree, provider: P
     line = next(line for line in ctx.run("status", cwd=paid_by.root).stdout.splitlines() if "vectors:" in line)
     assert line == "vectors: ready (2 chunks, m@32, remote: texts go to 127.0.0.1)"
     sent = len(provider.asked)
+    ctx.run("find", "wage", cwd=paid_by.root)  # a name is looked up, and is nobody's business
+    ctx.run("symbols", "wage", cwd=paid_by.root)
     assert names(ctx, paid_by, "--no-semantic")[1] == []
     assert ctx.run("config", "set", "embed.enabled", "false", cwd="/").returncode == 0
     paid_by.write("more.py", "def income():\n    pass\n")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
-from ctxd.embed.model import EmbedFailed
-from ctxd.embed.tier import Tier
+import msgspec
+
+from ctxd.embed.model import EmbedFailed, Vector
+from ctxd.embed.tier import REMOTE_WAITING, Tier
 from ctxd.model import Understood
 from tests.unit.daemon.works import Works, works
-from tests.unit.embed.hashing import Hashing, vector
+from tests.unit.embed.hashing import MODEL, Hashing, vector
 
 
 def tier(found: Works, make: object) -> Tier:
@@ -95,3 +98,35 @@ def test_another_configuration_ends_the_embedder_before(tmp_path: Path) -> None:
     asyncio.run(main())
     assert first.closed and second.closed
     assert first.questions == second.questions == ["x"]
+
+
+def test_a_provider_never_holds_all_readers(tmp_path: Path) -> None:
+    """One of them is left for questions that need none; who comes then is answered by words."""
+
+    class Slow(Hashing):
+        async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
+            self.questions.extend(texts)
+            await go.wait()
+            return await super().embed(texts, query=False)
+
+    go = asyncio.Event()
+
+    async def main() -> tuple[list[Understood], Understood, Understood]:
+        embedder = Slow(msgspec.structs.replace(MODEL, remote=True))
+        async with works(tmp_path / "s") as found:
+            it = tier(found, lambda: embedder)
+            it.use()
+            assert it.meaning is not None
+            waiting = [asyncio.create_task(asyncio.to_thread(it.meaning.ask, f"q{n}")) for n in range(REMOTE_WAITING)]
+            async with asyncio.timeout(10):
+                while len(embedder.questions) < REMOTE_WAITING:
+                    await asyncio.sleep(0.005)
+            late = await asyncio.to_thread(it.meaning.ask, "late")
+            go.set()
+            answers = await asyncio.gather(*waiting)
+            return answers, late, await asyncio.to_thread(it.meaning.ask, "late")
+
+    answers, late, again = asyncio.run(main())
+    assert answers == [Understood(vector(f"q{n}")) for n in range(REMOTE_WAITING)]
+    assert late == Understood(trouble="other questions wait for the provider just now")
+    assert again == Understood(vector("late"))
