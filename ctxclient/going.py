@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -86,8 +87,17 @@ def _connects(target: Target) -> str:
     """Return why there is no connection to the endpoint, "" where there is one; nothing is sent."""
     parts = urlsplit(target.endpoint)
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        with socket.create_connection((target.host, port), CONNECT_S):
-            return ""
-    except (OSError, UnicodeError) as fault:
-        return f"port {port} cannot be reached ({getattr(fault, 'strerror', None) or fault})"
+    said = [f"port {port} cannot be reached within {CONNECT_S:g} s"]
+
+    def attempt() -> None:
+        try:
+            with socket.create_connection((target.host, port), CONNECT_S):
+                said[0] = ""
+        except (OSError, UnicodeError) as fault:
+            said[0] = f"port {port} cannot be reached ({getattr(fault, 'strerror', None) or fault})"
+
+    # A name server that is silent takes half a minute, and nothing ends it.
+    trying = threading.Thread(target=attempt, name="ctx-connects", daemon=True)
+    trying.start()
+    trying.join(CONNECT_S)
+    return said[0]

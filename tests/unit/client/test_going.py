@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from ctxclient import going
+from ctxprotocol.providers import Provider as Voyage
+from ctxprotocol.providers import resolved
 from tests.remote import Provider, free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -130,3 +136,17 @@ def test_an_edit_of_another_key_keeps_the_tables(state: str, run: Run) -> None:
     refused = run("config", "set", "llm.providers", "openai")
     assert refused.returncode == 4 and "only a person can edit" in refused.stderr
     assert Path(state, "config.toml").read_text() == after
+
+
+def test_a_silent_name_server_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can end such a question; doctor goes on without it."""
+    go = threading.Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: go.wait(60) and [])
+    monkeypatch.setattr(going, "CONNECT_S", 0.3)
+    began = time.monotonic()
+    try:
+        said = going._connects(resolved(Voyage(name="voyage"), "embed"))
+    finally:
+        go.set()
+    assert said == "port 443 cannot be reached within 0.3 s"
+    assert time.monotonic() - began < 5
