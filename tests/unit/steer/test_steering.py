@@ -113,11 +113,19 @@ FAULTS = {
 }
 
 
+# A connection that ends at the wrong moment is tried once more before it counts.
+TWICE = ("garbage",)
+
+
+def again(name: str) -> list[Fault]:
+    return [FAULTS[name]] * (2 if name in TWICE else 1)
+
+
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_failure_is_followed_by_the_next_provider(server: Provider, name: str) -> None:
     """Within the deadline, with one warning that says who failed; one that hangs gets half of the time."""
     with Provider(chats(say)) as faulty:
-        faulty.misbehave(FAULTS[name])
+        faulty.misbehave(*again(name))
         room = Room(target("openai", faulty.url), target("ollama", server.url), timeout_s=3.0)
         began = time.monotonic()
         steered = room.steer()
@@ -128,14 +136,14 @@ def test_a_failure_is_followed_by_the_next_provider(server: Provider, name: str)
     assert steered.warning.startswith("steering: openai: ") and steered.warning.endswith(
         "; steered by ollama-m instead"
     )
-    assert len(faulty.asked) == 1
+    assert len(faulty.asked) == len(again(name))
 
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_without_another_there_is_no_plan_and_one_warning(name: str) -> None:
     """The reason, and that the answer is the one without steering."""
     with Provider(chats(say)) as faulty:
-        faulty.misbehave(FAULTS[name])
+        faulty.misbehave(*again(name))
         room = Room(target("openai", faulty.url), timeout_s=1.0)
         began = time.monotonic()
         steered = room.steer()
