@@ -34,6 +34,7 @@ QUESTIONS = 100
 GIVEN_BACK_S = 16.0
 BRISK = (
     ("ctxd/parse/pool.py", "idle_s: float = 30.0", "idle_s: float = 1.0"),
+    ("ctxd/store/readers.py", "\nIDLE_S = 30.0\n", "\nIDLE_S = 1.0\n"),
     ("ctxd/daemon.py", "\nCALM_S = 10.0\n", "\nCALM_S = 1.0\n"),
     ("ctxd/daemon.py", "BEAT_S = 5.0\n", "BEAT_S = 0.5\n"),
 )
