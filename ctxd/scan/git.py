@@ -23,6 +23,8 @@ from ctxprotocol.errors import CtxError
 TIMEOUT_S = 30.0
 # A git that hung once will hang again, and there are few scan threads: it is left alone for a while.
 HUNG_S = 600.0
+# One that opened a FIFO was ended within a moment, and asked again soon after the FIFO may be gone.
+HELD_S = 2.0
 _GITFILE_BYTES = 4_096
 _OPTIONS = (
     "--no-pager",
@@ -45,7 +47,7 @@ _QUIET = {
 }
 
 
-# When git last hung and why, by git directory. Any scan thread reads and writes it: one value at a time.
+# Until when git is left alone and why, by git directory. Any scan thread reads and writes it: one value at a time.
 _hung: dict[str, tuple[float, str]] = {}
 
 
@@ -56,7 +58,15 @@ class GitFailed(CtxError):
 
 
 class GitHung(GitFailed):
-    """git did not answer in time."""
+    """git did not answer in time, and is left alone for `pause_s`."""
+
+    pause_s = HUNG_S
+
+
+class GitHeld(GitHung):
+    """git opened a FIFO."""
+
+    pause_s = HELD_S
 
 
 class Repository:
@@ -109,13 +119,13 @@ class Repository:
         """Run git and return its output. Raises GitFailed for an exit code that is not in `fine`."""
         if found := trap(self._read_always()):
             raise GitFailed(f"git is not asked in {self.top}: {found} is a pipe or a device, which it would wait for")
-        since, reason = _hung.get(self.git_dir, (-HUNG_S, ""))
-        if time.monotonic() - since < HUNG_S:
-            raise GitFailed(f"{reason}; it is not asked in {self.top} for {HUNG_S:.0f} s")
+        until, reason = _hung.get(self.git_dir, (0.0, ""))
+        if time.monotonic() < until:
+            raise GitFailed(f"{reason}; it is not asked again in {self.top} for a while")
         try:
             return _run([f"--git-dir={self.git_dir}", f"--work-tree={self.top}", *args], self.root, stdin, fine)
         except GitHung as hung:
-            _hung[self.git_dir] = time.monotonic(), hung.message
+            _hung[self.git_dir] = time.monotonic() + hung.pause_s, hung.message
             raise
 
     def files(self, directory: str = "") -> list[str]:
@@ -277,7 +287,7 @@ def _run(args: Sequence[str], cwd: str, stdin: bytes, fine: Sequence[int]) -> by
 
 
 def _outcome(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[bytes, bytes]:
-    """Return the output and the errors of a git. Raises GitHung when it opens a FIFO, or does not end in time."""
+    """Return the output and the errors of a git. Raises GitHeld when it opens a FIFO, GitHung after TIMEOUT_S."""
     try:
         with ended_at_fifo(process) as fifo:
             outcome = process.communicate(stdin, timeout=TIMEOUT_S)
@@ -286,7 +296,7 @@ def _outcome(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[bytes, byt
     finally:
         process.kill()  # unless it has ended
     if fifo.is_set():
-        raise GitHung("git did not answer: a FIFO stands in place of a file that it reads")
+        raise GitHeld("git did not answer: a FIFO stands in place of a file that it reads")
     return outcome
 
 

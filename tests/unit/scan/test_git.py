@@ -232,6 +232,17 @@ def test_neither_a_device_nor_a_socket_is_read_for_rules(tree: Tree, kind: str) 
     assert discover(str(tree.root), Rules()).note == ""
 
 
+def test_git_is_asked_again_when_the_pipe_is_gone(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Soon, unlike after a hang whose cause is not known."""
+    monkeypatch.setattr(git.GitHeld, "pause_s", 0.0)
+    tree.write("sub/b.py", "")
+    os.mkfifo(tree.path("sub/.gitignore"))
+    assert "a FIFO stands in place" in discover(str(tree.root), Rules()).note
+    tree.path("sub/.gitignore").unlink()
+
+    assert discover(str(tree.root), Rules()).note == ""
+
+
 def test_a_git_that_hangs_is_given_up(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever it waits for; it is not asked again for a while, and the files are listed without it."""
     script = tree.root.parent / "bin" / "git"
