@@ -49,14 +49,19 @@ def set_alarm(cpu_s: float) -> None:
 
 
 def bound_memory(size_bytes: int) -> None:
-    """Make an allocation beyond `size_bytes` of address space fail; not on Windows."""
+    """Make an allocation beyond `size_bytes` of address space fail; not on Windows, and on macOS where it can be."""
     if sys.platform != "win32":
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         if hard != resource.RLIM_INFINITY:
             size_bytes = min(size_bytes, hard)
-        resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard))
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (size_bytes, hard))
+        except (ValueError, OSError):
+            # Some versions of macOS take no such limit; a worker without it is better than none.
+            if sys.platform == "linux":
+                raise
 
 
 def no_core_dumps() -> None:

@@ -90,6 +90,8 @@ def open_writer(path: str) -> WriterConnection:
             connection.set_busy_timeout(BUSY_MS)
             connection.execute(
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
+                # macOS: an fsync leaves it to the disk when to write. Elsewhere it is nothing.
+                "PRAGMA checkpoint_fullfsync=1;"
                 f"PRAGMA cache_size=-{_WRITER_CACHE_KIB}; PRAGMA journal_size_limit={LOG_BYTES}"
             ).fetchall()  # what comes after the first row is not run otherwise
         except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxd import process
 from ctxd.piped import Piped
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -49,3 +51,18 @@ def test_a_child_whose_pipes_the_loop_makes_answers(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(Piped, "open", by_loop)
     assert asyncio.run(main(os.fsencode(ROOT / "tests"))) == (False, False)
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_a_limit_that_the_system_does_not_take_ends_no_worker_on_macos(
+    monkeypatch: pytest.MonkeyPatch, platform: str
+) -> None:
+    """On Linux it is one of the guards, and its lack is said."""
+
+    def refuse(*_: object) -> None:
+        raise ValueError("current limit exceeds maximum limit")
+
+    monkeypatch.setattr("resource.setrlimit", refuse)
+    monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(ValueError, match="current limit") if platform == "linux" else contextlib.nullcontext():
+        process.bound_memory(1 << 30)
