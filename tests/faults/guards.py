@@ -202,9 +202,11 @@ GUARDS = (
         (
             (
                 "protocol/ctxprotocol/lock.py",
-                "            fcntl.flock(self.descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)\n",
-                "            pass\n",
+                "fcntl.flock(self.descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)",
+                "pass",
             ),
+            # It alone lets one client after the other come to where the lock counts.
+            ("ctxclient/turn.py", "fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass"),
         ),
     ),
     Guard(
@@ -275,9 +277,9 @@ GUARDS = (
         "R21",
         (
             (
-                "ctxclient/launch.py",
-                "os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC",
-                "os.O_RDWR | os.O_CREAT | os.O_CLOEXEC",
+                "protocol/ctxprotocol/lock.py",
+                "os.open(path, flags | files.OWN | files.NO_FOLLOW, 0o600)",
+                "os.open(path, flags | files.OWN, 0o600)",
             ),
         ),
     ),
