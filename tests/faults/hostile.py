@@ -74,7 +74,7 @@ def hostile(size: Size, seed: int, bin: str) -> Row:
                 row.count(fault)
             row.count(f"ran: {os.listdir(canaries)}" if os.listdir(canaries) else "")
             row.count(held_outside(lab))
-    for trap in (ignore_is_a_pipe, ignore_leads_out, git_is_a_pipe):
+    for trap in (ignore_is_a_pipe, deep_ignore_is_a_pipe, ignore_leads_out, git_is_a_pipe):
         with Lab(seed, bin) as lab:
             lab.tree.write("sub/a.py", "def before(): pass\n")
             lab.places(Row("", "", 0), "before")
@@ -231,6 +231,14 @@ def ignore_is_a_pipe(lab: Lab, row: Row) -> str:
     for name in (".gitignore", ".ctxignore", "sub/.gitignore"):
         os.unlink(lab.tree.path(name))
     return fault or answered(lab, row, "without_pipes")
+
+
+def deep_ignore_is_a_pipe(lab: Lab, row: Row) -> str:
+    """Nobody knows of it before git opens it."""
+    os.mkfifo(lab.tree.path("sub/.gitignore"))
+    fault = answered(lab, row, "past_pipe")
+    os.unlink(lab.tree.path("sub/.gitignore"))
+    return fault or answered(lab, row, "without_pipe")
 
 
 def ignore_leads_out(lab: Lab, row: Row) -> str:
