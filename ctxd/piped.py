@@ -29,8 +29,13 @@ class Piped:
     """A running child. Use `open`; whoever opens it awaits `end`."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        process: subprocess.Popen[bytes],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        transport: asyncio.SubprocessTransport | None = None,
     ) -> None:
+        self._transport = transport
         self._process = process
         self._reader = reader
         self._writer = writer
@@ -76,7 +81,7 @@ class Piped:
             env=environment,
         )
         assert protocol.stdout is not None and protocol.stdin is not None
-        return cls(transport.get_extra_info("subprocess"), protocol.stdout, protocol.stdin)
+        return cls(transport.get_extra_info("subprocess"), protocol.stdout, protocol.stdin, transport)
 
     def send(self, framed: bytes) -> None:
         """Queue a frame; requests are small enough for the transport's buffer."""
@@ -108,6 +113,8 @@ class Piped:
             await self._gone(200)
         finally:
             self._process.wait(_REAP_S)
+            if self._transport is not None:
+                self._transport.close()
 
     async def _gone(self, looks: int) -> bool:
         for _ in range(looks):

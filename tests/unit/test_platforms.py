@@ -48,6 +48,8 @@ def test_a_child_whose_pipes_the_loop_makes_answers(monkeypatch: pytest.MonkeyPa
             return found.gone, child.ended()
         finally:
             await child.end()
+            await child.end()
+            await asyncio.sleep(0)  # its pipes are closed by the loop
 
     monkeypatch.setattr(Piped, "open", by_loop)
     assert asyncio.run(main(os.fsencode(ROOT / "tests"))) == (False, False)
