@@ -26,9 +26,13 @@ class FileEvent(msgspec.Struct, frozen=True):
 
 
 class Overflow(msgspec.Struct, frozen=True):
-    """Events were lost: queue overflow, failed add, suspend gap, moved root. `reason` is for people."""
+    """Events were lost: queue overflow, failed add, suspend gap, moved root. `reason` is for people.
+
+    Without `checksums` they had proved nothing: a comparison by stats decides there anyway.
+    """
 
     reason: str
+    checksums: bool = True
 
 
 class Batch(msgspec.Struct, frozen=True):

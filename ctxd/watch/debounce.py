@@ -54,8 +54,8 @@ class Debouncer:
             self._first_ms = now_ms
         self._last_ms = now_ms
         match event:
-            case Overflow():
-                self.ask_reconcile(now_ms, checksums=True)
+            case Overflow(checksums=checksums):
+                self.ask_reconcile(now_ms, checksums=checksums)
             case FileEvent(path=path, kind=kind):
                 if kind in ("directory", "directory_gone"):
                     self._listings.add(path)

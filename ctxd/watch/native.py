@@ -116,7 +116,7 @@ class NativeWatcher:
             if self._closed:
                 return Drained((), more=False)
             self._look_after_stream()
-            found.update((Overflow(reason), None) for reason in self._lost)
+            found.update((Overflow(reason, checksums=False), None) for reason in self._lost)
             self._lost.clear()
             for _ in range(min(limit, len(self._queue))):
                 found.update((event, None) for event in self._events(self._queue.popleft()))

@@ -133,9 +133,12 @@ def directory_changes(lose: Lose) -> BaseObserver:
     """Return Windows' observer, not begun. Untested: no machine has run it."""
     import queue
 
+    from watchdog.observers import winapi
     from watchdog.observers.api import BaseObserver
     from watchdog.observers.read_directory_changes import WindowsApiEmitter
-    from watchdog.observers.winapi import DirectoryChangeReader
+
+    # Else each file that is read is news, and read again for it.
+    winapi.WATCHDOG_FILE_NOTIFY_FLAGS &= ~winapi.FILE_NOTIFY_CHANGE_LAST_ACCESS
 
     class Buffers(queue.Queue[Any]):
         """The reader's buffers on their way. The first is empty, to say that it has begun; later ones tell of loss."""
@@ -150,7 +153,7 @@ def directory_changes(lose: Lose) -> BaseObserver:
 
     class Emitter(WindowsApiEmitter):  # type: ignore[misc, valid-type, unused-ignore]
         def on_thread_start(self) -> None:
-            reader = DirectoryChangeReader(self.watch.path, recursive=self.watch.is_recursive)
+            reader = winapi.DirectoryChangeReader(self.watch.path, recursive=self.watch.is_recursive)
             reader._buf_queue = Buffers()
             with self._lock:
                 self._reader = reader

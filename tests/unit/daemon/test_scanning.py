@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ctxd import lookout
+from ctxd.model import Batch
 from ctxd.pipeline import Pipeline
 from ctxd.store import catalog
 from ctxd.watch.native import NativeWatcher, Seen
@@ -22,13 +24,14 @@ class Deaf:
 
     take: Callable[[Seen], None]
     lose: Callable[[str], None]
+    living = True
 
     def open(self, root: str, take: Callable[[Seen], None], lose: Callable[[str], None]) -> Deaf:
         self.take, self.lose = take, lose
         return self
 
     def alive(self) -> bool:
-        return True
+        return self.living
 
     def close(self) -> None:
         """There is nothing to end."""
@@ -112,23 +115,51 @@ def test_an_event_brings_the_index_up_before_anybody_asks(tmp_path: Path) -> Non
     assert asyncio.run(main()) == {"a.py", "b.py"}
 
 
-def test_a_loss_has_everything_hashed_again(tmp_path: Path) -> None:
-    """Dropped events become an overflow; nobody has to ask first."""
+def test_a_loss_has_the_tree_compared_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its stats: what was lost had proved nothing, and hashing a large tree for each burst would take minutes."""
 
-    async def main() -> tuple[int, str]:
+    async def main() -> tuple[int, list[Batch], set[str]]:
         (root,) = trees(tmp_path, 1)
-        stream = Deaf()
+        stream, batches = Deaf(), []
         async with works(tmp_path / "state", open_watcher=stream.watcher) as found:
             worktree = await found.fresh(root)
+            process = worktree.pipeline.process
+
+            async def noted(batch: Batch, *more: object) -> None:
+                await process(batch, *more)  # type: ignore[arg-type]
+                batches.append(batch)
+
+            monkeypatch.setattr(worktree.pipeline, "process", noted)
+            Path(root, "late.py").write_text("def late(): pass\n")
             await asyncio.to_thread(stream.lose, "the system dropped events")
             async with asyncio.timeout(20):
-                while not worktree.overflows:
+                while not batches:
                     await asyncio.sleep(0.01)
-            reason = worktree.lost_reason
-            await found.fresh(root)
-            return worktree.overflows, reason
+            return worktree.overflows, batches, await files(worktree)
 
-    assert asyncio.run(main()) == (1, "the system dropped events")
+    assert asyncio.run(main()) == (1, [Batch(reconcile=True)], {"a.py", "late.py"})
+
+
+def test_a_stream_that_ended_is_followed_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparisons go on meanwhile; after a pause the system is asked for events again."""
+    monkeypatch.setattr(lookout, "RETRY_S", 0.0)
+
+    async def main() -> tuple[bool, int]:
+        (root,) = trees(tmp_path, 1)
+        streams: list[Deaf] = []
+
+        def watcher(where: str) -> NativeWatcher:
+            streams.append(Deaf())
+            return streams[-1].watcher(where)
+
+        async with works(tmp_path / "state", open_watcher=watcher) as found:
+            worktree = await found.fresh(root)
+            streams[0].living = False
+            await found.fresh(root)
+            await found.fresh(root)
+            return worktree.watcher.passing, len(streams)
+
+    assert asyncio.run(main()) == (False, 2)
 
 
 def test_closing_a_worktree_ends_its_stream(tmp_path: Path) -> None:
