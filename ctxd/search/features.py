@@ -12,6 +12,8 @@ from ctxd.store.read import SymbolRow
 
 # A shorter beginning is shared by words that have nothing else in common.
 _BEGINNING = 4
+# Whatever `_asked` takes for a word of the question shares at least so much with its stem.
+_SHARED = 3
 # Such files go by the name of their folder.
 _UNNAMED = frozenset({"__init__", "index", "mod"})
 
@@ -21,8 +23,10 @@ class Subject:
 
     def __init__(self, plan: Plan, book: Lexicon, chunk_count: int) -> None:
         self._book = book
-        self._prose = plan.kind != "path"
+        self.prose = plan.kind != "path"
         self.stems: dict[str, float] = {}
+        # The stems in the order of the question, for names of several words.
+        self._order: list[str] = []
         for concept in plan.concepts:
             if concept.part and plan.kind != "symbol":
                 continue
@@ -30,19 +34,20 @@ class Subject:
             for word in run if len(run) == 1 else ():
                 for stem in book.stems(word):
                     self.stems[stem] = math.log(1 + chunk_count / (book.spread(stem) + 1))
+                    self._order.append(stem)
         for concept in plan.concepts:
             if concept.part:
                 for stem in book.stems(concept.alternatives[0][0]):
                     self.stems.setdefault(stem, math.log(1 + chunk_count / (book.spread(stem) + 1)))
         self._total = sum(self.stems.values()) or 1.0
         self._modules = [name.segments for name in plan.names if len(name.segments) > 1]
-        self._paths: dict[str, tuple[float, float]] = {}
+        self._paths: dict[str, tuple[float, float, float]] = {}
         self._names: dict[str, float] = {}
         self._known: dict[str, str] = {}
 
     def features(self, path: str, symbol: SymbolRow | None) -> Iterable[tuple[str, float]]:
         """Return what a path adds, and the name and kind of a definition."""
-        if not self._prose or not self.stems:
+        if not self.prose or not self.stems:
             return
         yield from self.of_path(path)
         if symbol is not None:
@@ -52,10 +57,11 @@ class Subject:
 
     def of_path(self, path: str) -> Iterable[tuple[str, float]]:
         """Return what a path adds to a score."""
-        if self._prose and self.stems:
-            share, stem = self.path(path)
+        if self.prose and self.stems:
+            share, stem, folder = self.path(path)
             yield "path", weights.PATH * share
             yield "file name", weights.STEM * stem
+            yield "folder", weights.FOLDER * folder
             yield "module", weights.MODULE * (bool(self._modules) and self._is_module(path))
 
     def _is_module(self, path: str) -> bool:
@@ -63,8 +69,11 @@ class Subject:
         place = _place(path)
         return any(all(a == b for a, b in zip(place, reversed(one), strict=False)) for one in self._modules)
 
-    def path(self, path: str) -> tuple[float, float]:
-        """Return the share of the question in a path's stem and folder, and of its stem in the question."""
+    def path(self, path: str) -> tuple[float, float, float]:
+        """Return the share of the question in a path's stem and folder, and that of either in the question.
+
+        A stem of several words that stand so in the question counts a fifth more.
+        """
         known = self._paths.get(path)
         if known is None:
             *folders, base = path.split("/")
@@ -75,7 +84,7 @@ class Subject:
             folder = self._book.parts(folders[-1]) if folders else ()
             hit = {word for part in (*stem, *folder) if (word := self._asked(part))}
             share = sum(self.stems[word] for word in hit) / self._total
-            known = self._paths[path] = (share, self._share(stem))
+            known = self._paths[path] = (share, self._share(stem) * self._in_a_row(stem), self._share(folder))
         return known
 
     def name(self, name: str) -> float:
@@ -86,6 +95,16 @@ class Subject:
             matched = sum(1 for part in parts if self._asked(part))
             known = self._names[name] = matched / len(parts) * min(1.0, matched / 2) if parts else 0.0
         return known
+
+    def beginnings(self) -> frozenset[str]:
+        """Return what a name must hold one of, to have any part that the question speaks of."""
+        return frozenset(stem[:_SHARED] for stem in self.stems)
+
+    def _in_a_row(self, parts: tuple[str, ...]) -> float:
+        """Return what a name is worth more where its parts stand in the question in a row."""
+        asked = [self._asked(part) for part in parts]
+        rows = (self._order[start : start + len(asked)] for start in range(len(self._order)))
+        return weights.STEM_RUN if len(asked) > 1 and asked in rows else 1.0
 
     def _share(self, parts: tuple[str, ...]) -> float:
         return sum(1 for part in parts if self._asked(part)) / len(parts) if parts else 0.0

@@ -29,8 +29,9 @@ Factor = tuple[str, float]
 class Penalties:
     """The factors of the candidates of one question."""
 
-    def __init__(self, plan: Plan, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, plan: Plan, candidates: Sequence[Candidate], older: frozenset[int]) -> None:
         self._asked = plan.intents
+        self._older = older
         split = (one.file.path.rpartition(".") for one in candidates)
         self._sources = frozenset(stem for stem, _, suffix in split if suffix in _SOURCES)
         self._files: dict[int, list[Factor]] = {}
@@ -50,6 +51,8 @@ class Penalties:
         for name, bit, factor in weights.PENALTIES:
             if file.facts & bit and name not in asked and (bit != EXAMPLE or content == "code"):
                 yield name, factor
+        if file.id in self._older and "legacy" not in asked:
+            yield "older", weights.OLDER
         if "types" not in asked and file.language in _TYPED and _TYPES.search(file.path):
             yield "types", weights.TYPES
         if "tests" in asked and content == "code" and not file.facts & TEST:
@@ -62,7 +65,7 @@ class Penalties:
             yield "text", weights.TEXT
 
     def _of_chunk(self, candidate: Candidate) -> Iterable[Factor]:
-        if candidate.chunks[0].kind == "imports":
+        if is_imports(candidate):
             yield "imports", weights.IMPORTS
         elif candidate.tokens < weights.TINY_TOKENS:
             yield "tiny", weights.TINY
@@ -72,3 +75,8 @@ class Penalties:
         stem, _, suffix = path.rpartition(".")
         if suffix in _HEADERS and stem in self._sources:
             yield "header", weights.HEADER
+
+
+def is_imports(candidate: Candidate) -> bool:
+    """Return whether a candidate only says what its file imports."""
+    return candidate.definition is None and candidate.chunks[0].kind == "imports"

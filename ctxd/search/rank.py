@@ -14,9 +14,10 @@ from ctxd.search import fuse, weights
 from ctxd.search.candidates import Candidate, Retrieved
 from ctxd.search.features import Subject
 from ctxd.search.naming import Definition
-from ctxd.search.penalties import Penalties
+from ctxd.search.penalties import Penalties, is_imports
 from ctxd.search.plan import Plan
 from ctxd.search.shortlist import Base, Shortlist
+from ctxd.search.standing import Standing
 from ctxd.store.read import BESIDE, FileRow
 
 
@@ -41,13 +42,14 @@ def ranked(
     found: Retrieved,
     candidates: Sequence[Candidate],
     subject: Subject,
+    known: Standing,
     without: weights.Without = weights.NONE,
 ) -> list[Scored]:
     """Return the candidates best first; the parts `without` do not count."""
     base = _base(found.lexical, candidates)
     leaders = _leaders(candidates, base)
     evidence = _Evidence(found)
-    penalties = Penalties(plan, candidates)
+    penalties = Penalties(plan, candidates, known.older)
     common = _common(found.definitions)
     scored = []
     for candidate, one in zip(candidates, base, strict=True):
@@ -56,6 +58,7 @@ def ranked(
         parts += subject.features(candidate.file.path, None if candidate.definition else candidate.symbol)
         if leaders[candidate.file.id] is candidate:
             parts.append(("coherence", weights.COHERENCE * found.lexical.together.get(candidate.file.id, 0.0)))
+            parts.append(("exports", weights.EXPORTS * known.exports.get(candidate.file.id, 0.0)))
         if without:
             parts = [part for part in parts if part[0] not in without]
         total = sum([value for _, value in parts])
@@ -88,10 +91,10 @@ def _total(base: Base) -> float:
 
 
 def _leaders(candidates: Sequence[Candidate], base: Sequence[Base]) -> dict[int, Candidate]:
-    """File -> the candidate in which its words are densest."""
-    best: dict[int, tuple[float, Candidate]] = {}
+    """File -> the candidate in which its words are densest; its imports only where it has nothing else."""
+    best: dict[int, tuple[tuple[bool, float], Candidate]] = {}
     for candidate, one in zip(candidates, base, strict=True):
-        value, file = _total(one), candidate.file.id
+        value, file = (not is_imports(candidate), _total(one)), candidate.file.id
         known = best.get(file)
         if known is None or value > known[0] or (value == known[0] and candidate.place < known[1].place):
             best[file] = (value, candidate)

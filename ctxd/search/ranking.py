@@ -18,6 +18,7 @@ from ctxd.search.line import Sought
 from ctxd.search.plan import Plan, plan
 from ctxd.search.rank import Scored
 from ctxd.search.shortlist import shortlist
+from ctxd.search.standing import standing
 from ctxd.search.weights import NONE, Without
 from ctxd.store import read
 from ctxd.store.lexicon import Lexicon
@@ -67,11 +68,18 @@ def search(
     )
     files = read.files(snapshot, {one.symbol.file for one in definitions})
     order = rank.definition_order(definitions, files, announced(snapshot, definitions, files))
-    scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
+
+    def ordered() -> list[Scored]:
+        candidates = assemble(snapshot, found, order, within.kind)
+        return rank.ranked(
+            asked, found, candidates, subject, standing(snapshot, subject, found.lexical, candidates), without
+        )
+
+    scored = ordered()
     spoken = semantic.spoken(snapshot, asked, wished, scored, by_words.coverage, within)
     if spoken.shares:
         found = msgspec.structs.replace(found, semantic=spoken.shares)
-        scored = rank.ranked(asked, found, assemble(snapshot, found, order, within.kind), subject, without)
+        scored = ordered()
     return Ranking(
         plan=asked,
         scored=tuple(scored),

@@ -27,9 +27,12 @@ COVERAGE = 1.5  # times the lexical share, with every word of the question
 COVERAGE_POWER = 1.5
 PATH = 0.7  # share of the question that is in the file's stem and folder
 STEM = 0.75  # share of the file's stem that is in the question
+STEM_RUN = 1.2  # times that, where a stem of several words stands so in the question
+FOLDER = 0.15  # share of the folder's name that is in the question
 MODULE = 1.0  # a dotted name of the question is its path
 NAME = 0.6  # share of the definition's name that is in the question
 OWNER = 0.3  # the same of the definition around it
+EXPORTS = 0.2  # the same of what the file exports, the best of its names
 DEFINITION = 1.0  # defines a capitalised word of the question
 COMMON = 2  # a name defined in more files than this is worth less with each of them
 COHERENCE = 0.8  # how much of the file speaks of the question
@@ -52,6 +55,7 @@ PENALTIES: tuple[tuple[str, int, float], ...] = (
     ("vendored", VENDORED, 0.4),
     ("stubs", STUB, 0.7),
 )
+OLDER = 0.5  # the folder of a version, beside a newer file of the same name
 TYPES = 0.8  # a folder of TypeScript that only says what things look like
 UNTESTED = 0.6  # is no test, and tests were asked for
 DOCS = 0.3
@@ -91,10 +95,10 @@ KINDS: tuple[SymbolKind, ...] = (
 
 # Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
 FEATURES = (
-    *("lexical", "coverage", "path", "file name", "module", "name", "owner", "kind", "coherence"),
+    *("lexical", "coverage", "path", "file name", "folder", "module", "name", "owner", "exports", "kind", "coherence"),
     *("literal", "phrase", "uses", "semantic", "definition", "exact symbol", "near symbol", "located", "saturation"),
     *(name for name, _, _ in PENALTIES),
-    *("untested", "types", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
+    *("untested", "older", "types", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
 )
 Without = frozenset[str]
 NONE: Without = frozenset()

@@ -192,6 +192,24 @@ def paths(snapshot: Snapshot) -> list[tuple[int, str, str, str]]:
     return list(rows)
 
 
+def indexed(snapshot: Snapshot, wanted: Collection[str]) -> frozenset[str]:
+    """Return those of the paths that are indexed."""
+    rows = snapshot.connection.execute(f"SELECT path FROM files WHERE skip = '' AND path {_LISTED}", (_array(wanted),))
+    return frozenset(path for (path,) in rows)
+
+
+def exported(snapshot: Snapshot, file_ids: Collection[int], parts: Collection[str]) -> Iterable[tuple[int, str]]:
+    """Yield (file id, name) of what these files export at their top, where the name holds one of `parts` (folded)."""
+    if not parts:
+        return
+    holds = " OR ".join(["instr(n.folded, ?)"] * len(parts))
+    yield from snapshot.connection.execute(
+        "SELECT DISTINCT s.file_id, n.name FROM symbols s JOIN names n ON n.id = s.name_id"
+        f" WHERE s.file_id {_LISTED} AND s.parent = '' AND s.exported AND ({holds})",
+        (_array(file_ids), *sorted(parts)),
+    )
+
+
 def ending(snapshot: Snapshot, path: str, limit: int, accept: Accept[FileRow] = None) -> list[FileRow]:
     """Return indexed files whose path is `path` or ends in `/path`, but for case: source first, then shorter paths."""
     pattern = path.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -67,10 +67,10 @@ def test_from_a_route_to_what_checks_a_login(shop: Shop) -> None:
 
 
 def test_from_login_to_the_secret(shop: Shop) -> None:
-    """Who asks for login sees validate, the secret that it reads, and who calls login: tests last."""
+    """Who asks for login sees who calls it, validate, and the secret that this reads; tests last."""
     assert shop.named("login") == [
-        "validate (called by login)",
         "nightly (calls login)",
+        "validate (called by login)",
         "digest (called by validate)",
         "SECRET_PEPPER (read by validate)",
         "test_login (calls login)",
@@ -84,7 +84,7 @@ def test_neighbours_are_stubs_behind_what_was_found(shop: Shop) -> None:
     rows = answer["results"]
     assert rows[0]["name"] == "login" and rows[0]["render"] == "full"
     assert {row["render"] for row in rows if "why" in row} == {"stub"}
-    assert ["why" in row for row in rows] == sorted("why" in row for row in rows)
+    assert [row["via"] == ["graph"] for row in rows] == sorted(row["via"] == ["graph"] for row in rows)
     assert answer["stats"]["strategies_used"][-1] == "graph"
 
 

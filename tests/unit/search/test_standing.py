@@ -1,0 +1,96 @@
+"""What a candidate's file is: what it exports, how its folder is called, whether a newer one stands beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ctxd.search import weights
+from ctxd.search.filters import Scope
+from ctxd.search.run import search
+from tests.indexed import Index, lay
+
+
+class Tree:
+    """Files, and where a question leads."""
+
+    def __init__(self, folder: Path, files: dict[str, str]) -> None:
+        lay(f"{folder}/tree", files)
+        self.index = Index(f"{folder}/tree", f"{folder}/index.db")
+        self.index.take()
+
+    def first(self, question: str, *without: str) -> str:
+        """The file of the first place, some parts of the score left out."""
+        return self.places(question, *without)[0].rpartition(":")[0]
+
+    def parts(self, question: str, path: str) -> dict[str, float]:
+        """The parts of the score of a file's best place."""
+        with self.index.snapshot() as snapshot:
+            found = search(snapshot, question, Scope()).scored
+        return dict(next(one.parts for one in found if one.candidate.file.path == path))
+
+    def places(self, question: str, *without: str) -> list[str]:
+        with self.index.snapshot() as snapshot:
+            found = search(snapshot, question, Scope(), weights.named(without)).scored
+        return [f"{one.candidate.file.path}:{one.candidate.line_start}" for one in found]
+
+
+SAVE = "export function {name}() {{\n  return 1;\n}}\n\nfunction helper() {{\n  // write the session of a visitor\n}}\n"
+
+
+def test_a_file_is_what_it_exports(tmp_path: Path) -> None:
+    """Of three files that say the same, the one that exports what is asked about comes first."""
+    private = SAVE.format(name="visitorSession").replace("export ", "")
+    tree = Tree(
+        tmp_path, {"a.ts": private, "b.ts": SAVE.format(name="other"), "c.ts": SAVE.format(name="visitorSession")}
+    )
+    question = "who writes the session of a visitor"
+
+    assert tree.first(question) == "c.ts"
+    assert tree.first(question, "exports") == "a.ts"
+    assert tree.parts(question, "c.ts")["exports"] == weights.EXPORTS
+    assert "exports" not in tree.parts(question, "a.ts") | tree.parts(question, "b.ts")
+
+
+TEXT = "def run(request):\n    # compare what was stored\n    return request\n"
+
+
+def test_a_folder_that_the_question_names_lifts_its_files(tmp_path: Path) -> None:
+    """What lies below snapshots/ is about snapshots, whatever else the path says."""
+    tree = Tree(tmp_path, {"alpha/run.py": TEXT, "snapshots/run.py": TEXT})
+
+    assert tree.first("compare a stored snapshot") == "snapshots/run.py"
+    assert tree.parts("compare a stored snapshot", "snapshots/run.py")["folder"] == weights.FOLDER
+    assert "folder" not in tree.parts("compare a stored snapshot", "alpha/run.py")
+
+
+def test_a_file_name_of_several_words_in_a_row_counts_more(tmp_path: Path) -> None:
+    """`module_mocker` is what "a module mocker" means, sooner than `mocker_module`."""
+    tree = Tree(tmp_path, {"mocker_module.py": TEXT, "module_mocker.py": TEXT})
+
+    assert tree.first("a module mocker that compares what was stored") == "module_mocker.py"
+    assert tree.first("mocker of a module that compares what was stored") == "mocker_module.py"
+
+
+def test_the_folder_of_a_version_comes_behind_the_file_beside_it(tmp_path: Path) -> None:
+    """A package keeps its first version in v1/; without a newer file v1/ is all there is."""
+    tree = Tree(
+        tmp_path, {"v1/fields.py": TEXT * 2, "fields.py": TEXT, "v1/only.py": "def only():\n    # alone\n    pass\n"}
+    )
+
+    assert tree.first("compare what was stored in fields") == "fields.py"
+    assert tree.first("compare what was stored in fields", "older") == "v1/fields.py"
+    assert tree.first("compare what was stored in legacy fields") == "v1/fields.py"
+    with tree.index.snapshot() as snapshot:
+        (only,) = search(snapshot, "what is alone", Scope()).scored
+    assert "older" not in dict(only.parts)
+
+
+IMPORTS = "import { readSnapshot } from './snapshot/read';\nimport { snapshot } from './snapshot/snapshot';\n"
+
+
+def test_the_imports_of_a_file_do_not_lead_it(tmp_path: Path) -> None:
+    """What a file imports says its words most densely; who asks wants the code."""
+    body = "\nexport function take() {\n  const all = list();\n  return all.map((each) => readSnapshot(each));\n}\n"
+    tree = Tree(tmp_path, {"take.ts": IMPORTS + body})
+
+    assert tree.places("read a snapshot")[0] == "take.ts:4"
