@@ -6,6 +6,7 @@ Owned by the one http.Http of the daemon; awaited on the loop.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import socket
 import time
 
@@ -29,6 +30,8 @@ class Names:
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """Return the numbers of a host, the one that answered last first. Raises RemoteFailed."""
+        if _is_number(host):
+            return (host,)  # no name server is waited for, nor behind who waits for one
         until, found = self._known.get((host, port), (0.0, ()))
         if time.monotonic() < until:
             return found
@@ -53,3 +56,11 @@ class Names:
     def close(self) -> None:
         """End the threads; one that still waits for a name server is not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -5,6 +5,7 @@ Whoever speaks a wire format makes one of these with a Target and uses `post`; w
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -42,14 +43,19 @@ class Remote:
         self._keys = keys
 
     async def post(self, path: str, payload: bytes, *, deadline_s: float, most_bytes: int = MOST_BYTES) -> bytes:
-        """Send a payload to `endpoint + path` and return the body of the answer. Raises RemoteFailed."""
+        """Send a payload to `endpoint + path` and return the body of the answer. Raises RemoteFailed.
+
+        The deadline is over both, getting the key and being answered.
+        """
+        ends = time.monotonic() + deadline_s
         key = await self._key(deadline_s)
         try:
             return await self._http.post(
                 self.target.endpoint + path,
                 payload,
                 headers(self.target.kind, key),
-                deadline_s=deadline_s,
+                # As it was given where the key was at hand: it stands in a message.
+                deadline_s=min(deadline_s, round(ends - time.monotonic(), 1)),
                 most_bytes=most_bytes,
                 ca_file=self.target.ca_file,
             )

@@ -179,15 +179,24 @@ def _refuse_endpoint(provider: Provider, where: str) -> None:
     """Refuse an address that is not one, has a password in it, or would send texts readable by others."""
     if not provider.endpoint:
         return
+    # No message repeats it: where it should not be, it may hold a key.
+    if not all("!" <= char <= "~" for char in provider.endpoint):
+        raise ConfigInvalid(
+            f"{where}: endpoint holds a blank, a control character or one that is not ASCII",
+            "a host with other letters is written as xn--..., a path with %XX",
+        )
+    nowhere = ConfigInvalid(
+        f"{where}: endpoint is no address", f"as in https://host/v1, without ? and #; ctx auth set {provider.name}"
+    )
     try:
         parts = urlsplit(provider.endpoint)
         host, _ = parts.hostname or "", parts.port
-    except ValueError as fault:
-        raise ConfigInvalid(f"{where}: endpoint: {fault}", "as in https://host/v1") from None
+    except ValueError:
+        raise nowhere from None
     if parts.username is not None or parts.password is not None:
         raise ConfigInvalid(f"{where}: endpoint holds a user name or a password", f"ctx auth set {provider.name}")
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise ConfigInvalid(f"{where}: endpoint {provider.endpoint!r} is no address", "as in https://host/v1")
+        raise nowhere
     if parts.scheme == "http" and not is_loopback(host):
         raise ConfigInvalid(
             f"{where}: http:// to {host} would let others read what is sent", "https://, or a host of this machine"

@@ -70,6 +70,9 @@ def test_another_address_does_not_get_the_key_of_the_environment() -> None:
         ('[{ name = "openai", endpoint = "https://u:p@llm.example" }]', "a password", "ctx auth set"),
         ('[{ name = "openai", endpoint = "https://llm.example/v1?key=x" }]', "is no address", "https://host"),
         ('[{ name = "openai", endpoint = "https://llm.example:x/" }]', "endpoint", "https://host"),
+        ('[{ name = "openai", endpoint = "https://h\u00f6st.example/v1" }]', "not ASCII", "xn--"),
+        ('[{ name = "openai", endpoint = "https://llm.example/v 1" }]', "a blank", "%XX"),
+        ('[{ name = "openai", endpoint = "https://llm.example/v1\\n" }]', "a control character", "%XX"),
     ],
 )
 def test_what_cannot_be_is_refused_with_file_and_key(text: str, says: str, hint: str) -> None:
@@ -78,6 +81,17 @@ def test_what_cannot_be_is_refused_with_file_and_key(text: str, says: str, hint:
         settings.parse(f"llm.providers = {text}\n", "c.toml")
     assert caught.value.message.startswith("c.toml: llm.providers")
     assert says in caught.value.message and hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["https://a.example/v1?key=sekret", "https://u:sekret@a.example", "https://u:sekret", "sekret \u00f6"]
+)
+def test_a_key_in_an_address_is_not_repeated(endpoint: str) -> None:
+    """What is refused there goes into logs and answers."""
+    with pytest.raises(ConfigInvalid) as caught:
+        settings.parse(f'llm.providers = [{{ name = "openai", endpoint = "{endpoint}" }}]\n', "c.toml")
+    assert "sekret" not in caught.value.message + caught.value.hint
+    assert "ctx auth set openai" in caught.value.hint or "ASCII" in caught.value.message
 
 
 @pytest.mark.parametrize("use", ["embed", "llm"])

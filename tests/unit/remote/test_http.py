@@ -157,6 +157,12 @@ def test_a_name_server_that_is_silent_holds_up_nobody(monkeypatch: pytest.Monkey
         never.set()
 
 
+def test_no_name_server_is_asked_for_a_number(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is silent for another host does not hold up who is on this machine."""
+    monkeypatch.delattr(socket, "getaddrinfo")
+    assert post(f"{provider.url}/x")
+
+
 def test_an_address_that_refuses_is_followed_by_the_next(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name may stand for several."""
     rows = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in ("127.0.0.9", "127.0.0.1")]
