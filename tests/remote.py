@@ -1,7 +1,8 @@
 """A provider on 127.0.0.1 for tests: real HTTP with the wire formats that are spoken, and every way to be faulty.
 
 A thread per connection. `Provider(embeddings)` answers by a function from the request's JSON to the reply's; what it
-was asked is in `asked`. `misbehave` queues faults, each for one request, before it goes on as usual.
+was asked is in `asked`. `misbehave` queues faults, each for one request, before it goes on as usual; the function may
+return one, too.
 """
 
 from __future__ import annotations
@@ -98,7 +99,10 @@ class Provider:
         while not self.open.wait(0.05):
             if self.ended.is_set():
                 return Fault(status=503, body=b"{}"), None
-        return (fault, None) if fault is not None and fault.body is not None else (fault, self.reply(asked))
+        if fault is not None and fault.body is not None:
+            return fault, None
+        reply = self.reply(asked)
+        return (reply, None) if isinstance(reply, Fault) else (fault, reply)
 
     def __enter__(self) -> Provider:
         self._thread.start()

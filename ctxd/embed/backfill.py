@@ -205,7 +205,7 @@ class Backfill:
             found, files = await index.read(partial(_slice, files=files, longest_bytes=longest(model)), _READ_S)
             known, wanted = await self._sorted_out(found, model)
             await self._keep(index, path, embedder, known)
-            size += sum(len(text) for text in wanted)
+            size += sum(len(text.encode()) for text in wanted)
         if size:
             embedder.afford(size)
 

@@ -31,8 +31,11 @@ T = TypeVar("T")
 
 # A question that waits longer is answered by words: a near provider answers within 0.3 s, a far one within 1.
 QUESTION_S = 2.0
+_GRACE_S = 0.1
 # After a failure no question waits for a provider so long; nor do passages where another one has the same model.
 REST_S = 30.0
+# Of a long one, a trace say, models look at the beginning, or refuse it.
+_QUESTION = 2_000
 # Sixty texts by a model on a processor of this machine take half a minute.
 _PASSAGES_S = 60.0
 _TRIES, _PAUSE_S, _MOST_PAUSE_S = 3, 0.5, 8.0
@@ -45,8 +48,12 @@ _BYTES_A_TOKEN = 3
 _FILE_S, _DECODE_S = 10.0, 30.0
 # How long until the same may help that a person has to mend: a key, a model that is not there yet.
 _AGAIN_S: dict[Kind, float] = {"key": 15.0, "refused": 300.0, "rejected": 60.0}
-# Failures for which nothing is charged.
-_FREE: frozenset[Kind] = frozenset({"key", "unreachable", "refused", "limited", "rejected"})
+# Failures for which nothing is charged. Not "timeout", "cut", "malformed": the work was done.
+_FREE: frozenset[Kind] = frozenset({"key", "unreachable", "refused", "limited", "rejected", "server"})
+# How a server says no to these texts: one is longer than its model takes, or all of them are too much.
+_TOO_MUCH = frozenset({400, 413, 422})
+# One that is refused with so few characters is not refused for its length.
+_SHORT = 200
 # What goes before a question and a passage, for models that were trained so.
 _PREFIXES = {"nomic-embed-text": ("search_query: ", "search_document: ")}
 
@@ -111,7 +118,7 @@ class RemoteEmbedder:
     def going(self) -> Going:
         """Where texts go, what that has cost, and what is wrong with it just now."""
         hosts = tuple(dict.fromkeys(way.remote.target.host for way in self._ways))
-        resting = next((way.said for way in self._ways if way.rests), "") if all(w.rests for w in self._ways) else ""
+        resting = self._ways[0].said if all(way.rests for way in self._ways) else ""
         return Going(hosts, self._ledger.spent_usd, self._cap_usd if self.paid else None, resting)
 
     async def ready(self) -> None:
@@ -138,7 +145,7 @@ class RemoteEmbedder:
         # Providers refuse a text of nothing, and it has no direction.
         said = [prefix + text for text in texts if text.strip()]
         if query:
-            made = await self._at_once(said) if said else []
+            made = await self._at_once([text[:_QUESTION] for text in said]) if said else []
         else:
             made = []
             for batch in wire.batches(said, _TEXTS):
@@ -165,9 +172,12 @@ class RemoteEmbedder:
             if left < QUESTION_S / 10:
                 break
             try:
-                return await self._asked(way, texts, query=True, deadline_s=left)
+                async with asyncio.timeout(left + _GRACE_S):  # noting what it costs may wait for a disk
+                    return await self._asked(way, texts, query=True, deadline_s=left)
             except RemoteFailed as fault:
                 failed = _told(fault)
+            except TimeoutError:
+                failed = EmbedFailed(f"the question had no vector within {QUESTION_S:g} s")
         raise failed or EmbedFailed(f"no provider answered within {QUESTION_S:g} s")
 
     async def _persistently(self, texts: Sequence[str]) -> list[Vector]:
@@ -180,11 +190,22 @@ class RemoteEmbedder:
                 except RemoteFailed as failed:
                     fault = failed
             assert fault is not None
+            if fault.status in _TOO_MUCH:
+                return await self._by_less(texts, fault)
             pause = max(fault.retry_after_s, _PAUSE_S * 2**attempt) * self._chance.uniform(1.0, 1.5)
             if attempt == _TRIES - 1 or not fault.passing or pause > _MOST_PAUSE_S:
                 raise _told(fault)
             await self._pause(pause)
         raise AssertionError("unreachable")
+
+    async def _by_less(self, texts: Sequence[str], refused: RemoteFailed) -> list[Vector]:
+        """Embed what was too much together: each half by itself, of one text the beginning. Raises EmbedFailed."""
+        if len(texts) > 1:
+            half = len(texts) // 2
+            return await self._persistently(texts[:half]) + await self._persistently(texts[half:])
+        if len(texts[0]) <= _SHORT:
+            raise _told(refused)
+        return await self._persistently([texts[0][: len(texts[0]) // 2]])
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless this is closed. Raises EmbedFailed when it is."""
@@ -206,7 +227,8 @@ class RemoteEmbedder:
             expected = self._dimensions
             found, tokens = await remote.aside(partial(wire.vectors, body, len(texts), target.host), _DECODE_S)
         except RemoteFailed as failed:
-            way.rest(failed)
+            if failed.status not in _TOO_MUCH:  # which says nothing about other texts
+                way.rest(failed)
             if reserved and failed.kind in _FREE:
                 with suppress(EmbedFailed):
                     await self._noted(partial(self._ledger.settle, target.name, reserved, 0.0))

@@ -60,10 +60,11 @@ def batches(texts: Sequence[str], most: int) -> Iterator[list[str]]:
     batch: list[str] = []
     size = 0
     for text in texts:
-        if batch and (len(batch) == most or size + len(text) > _BYTES):
+        longer = len(text.encode())
+        if batch and (len(batch) == most or size + longer > _BYTES):
             yield batch
             batch, size = [], 0
         batch.append(text)
-        size += len(text)
+        size += longer
     if batch:
         yield batch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -167,6 +168,44 @@ def test_many_texts_go_in_requests_of_a_size(provider: Provider, tmp_path: Path)
 
     assert found == [quantized(numbers(text)) for text in texts]
     assert [len(body["input"]) for body in provider.bodies()] == [64, 64, 3, 1]
+    with_bench(passages("é" * 30_000, "ö" * 30_000), tmp_path, house(provider.url))
+    assert [len(body["input"]) for body in provider.bodies()[4:]] == [1, 1]  # bytes, not characters
+
+
+def test_what_is_too_much_goes_by_less(provider: Provider, tmp_path: Path) -> None:
+    """A batch in halves, one long text by its beginning: one that a model does not take holds up no other."""
+    works = embeddings(numbers)
+
+    def reply(asked: Any) -> Any:
+        texts = asked.body["input"]
+        return Fault(400, b"{}") if len(texts) > 2 or max(map(len, texts)) > 500 else works(asked)
+
+    provider.reply = reply
+    found = with_bench(passages("a", "b", "x" * 1600, "c"), tmp_path, house(provider.url))
+
+    assert found == [quantized(numbers(text)) for text in ("a", "b", "x" * 400, "c")]
+
+
+def test_who_refuses_everything_is_not_asked_for_long(provider: Provider, tmp_path: Path) -> None:
+    """It is not the length of the texts then."""
+    provider.reply = lambda _: Fault(400, b"{}")
+
+    fault = failed(passages(*["a word " * 90] * 64), tmp_path, house(provider.url))
+
+    assert (fault.final, fault.after_s, len(provider.asked)) == (False, 60.0, 9)
+
+
+def test_a_question_that_is_refused_stops_no_other(provider: Provider, tmp_path: Path) -> None:
+    """A long one goes by its beginning; what the provider says to one says nothing about the next."""
+    provider.misbehave(Fault(400, b"{}"))
+
+    async def job(embedder: RemoteEmbedder) -> None:
+        with pytest.raises(EmbedFailed, match="answers 400"):
+            await embedder.embed(["odd"], query=True)
+        await embedder.embed(["x" * 9_000], query=True)
+
+    with_bench(job, tmp_path, house(provider.url))
+    assert [len(body["input"][0]) for body in provider.bodies()] == [3, 2_000]
 
 
 @pytest.mark.parametrize(
@@ -299,6 +338,39 @@ def test_a_question_waits_for_little_and_only_once(provider: Provider, tmp_path:
     assert any(f"not asked again for {left} s" in second for left in (29, 30))
 
 
+def test_a_question_does_not_wait_for_a_disk(
+    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it costs is noted before it is asked, and may take its time; the provider is not to blame."""
+    dead = threading.Event()
+    monkeypatch.setattr(module, "QUESTION_S", 0.3)
+    monkeypatch.setattr(Ledger, "reserve", lambda *_: dead.wait(30))
+
+    async def job(embedder: RemoteEmbedder) -> str:
+        with pytest.raises(EmbedFailed, match="no vector within"):
+            await embedder.embed(["q"], query=True)
+        dead.set()
+        assert embedder.going is not None
+        return embedder.going.resting
+
+    assert with_bench(job, tmp_path, house(provider.url, price_in=1.0), cap_usd=9.0) == ""
+    assert provider.asked == []
+
+
+def test_one_deadline_is_over_key_and_answer(
+    provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A keyring that takes its time leaves the provider less of it."""
+    find = Keys.find
+    monkeypatch.setattr(Keys, "find", lambda *asked: time.sleep(0.4) or find(*asked))
+    monkeypatch.setattr(module, "QUESTION_S", 1.2)
+    provider.misbehave(Fault(slow_s=30))
+
+    message = failed(question(), tmp_path, house(provider.url)).message
+
+    assert float(message.removeprefix("127.0.0.1 did not answer within ").removesuffix(" s")) <= 0.8
+
+
 def test_with_the_network_gone_a_question_fails_at_once(tmp_path: Path) -> None:
     """No time-out is waited for."""
     began = time.monotonic()
@@ -377,11 +449,13 @@ def test_what_was_spent_is_counted_by_the_reply_and_kept(provider: Provider, tmp
     assert len(provider.asked) == 1
 
 
-@pytest.mark.parametrize(("fault", "charged"), [(Fault(401, b"{}"), False), (Fault(cut=2), True)])
+@pytest.mark.parametrize(
+    ("fault", "charged"), [(Fault(401, b"{}"), False), (Fault(503, b"{}"), False), (Fault(cut=2), True)]
+)
 def test_what_failed_counts_where_it_may_be_charged(
     provider: Provider, tmp_path: Path, fault: Fault, charged: bool
 ) -> None:
-    """A refusal costs nothing; an answer that was cut may have."""
+    """A refusal or a fault of theirs costs nothing; an answer that was cut may have."""
     provider.misbehave(*[fault] * 3)
 
     failed(passages("one"), tmp_path, house(provider.url, price_in=1.0), cap_usd=100.0)
