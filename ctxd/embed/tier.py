@@ -25,8 +25,10 @@ log = logging.getLogger("ctxd.embed")
 _REMEMBERED = 256
 # A cold start takes a second, on a busy machine several; whoever waits longer is answered by words alone, and told.
 ASK_S = 10.0
-# Of the four reader threads so many may wait for a provider at once: one is left for who asks what is here.
-REMOTE_WAITING = 3
+# Of the four reader threads so many may wait for a vector at once: one is left for who asks by words.
+WAITING = 3
+# A model on this machine answers within 20 ms as a rule, so others wait for their turn; behind one that hangs, so long.
+TURN_S = ASK_S / 5
 
 
 class Tier:
@@ -47,7 +49,7 @@ class Tier:
         self._asked: OrderedDict[str, Vector] = OrderedDict()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: list[asyncio.Task[None]] = []
-        self._waiting = threading.BoundedSemaphore(REMOTE_WAITING)
+        self._waiting = threading.BoundedSemaphore(WAITING)
 
     def use(self) -> None:
         """Take the embedder that the configuration asks for; the one before ends. On the running loop."""
@@ -102,10 +104,9 @@ class Tier:
         await asyncio.gather(*self._ending)
 
     def _ask(self, text: str) -> Understood:
-        if not self._is_remote():
-            return self._asked_for(text)
-        if not self._waiting.acquire(blocking=False):
-            return Understood(trouble="other questions wait for the provider just now")
+        remote = self._is_remote()
+        if not self._waiting.acquire(timeout=0.0 if remote else TURN_S):
+            return Understood(trouble=f"other questions wait for {'the provider' if remote else 'the model'} just now")
         try:
             return self._asked_for(text)
         finally:

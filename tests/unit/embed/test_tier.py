@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import pytest
 
+from ctxd.embed import tier as module
 from ctxd.embed.model import EmbedFailed, Vector
-from ctxd.embed.tier import REMOTE_WAITING, Tier
+from ctxd.embed.tier import WAITING, Tier
 from ctxd.model import Understood
 from tests.unit.daemon.works import Works, works
 from tests.unit.embed.hashing import MODEL, Hashing, vector
@@ -100,8 +102,12 @@ def test_another_configuration_ends_the_embedder_before(tmp_path: Path) -> None:
     assert first.questions == second.questions == ["x"]
 
 
-def test_a_provider_never_holds_all_readers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("remote", "who"), [(True, "the provider"), (False, "the model")])
+def test_who_hangs_never_holds_all_readers(
+    remote: bool, who: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One of them is left for questions that need none; who comes then is answered by words."""
+    monkeypatch.setattr(module, "TURN_S", 0.05)
 
     class Slow(Hashing):
         async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
@@ -112,14 +118,14 @@ def test_a_provider_never_holds_all_readers(tmp_path: Path) -> None:
     go = asyncio.Event()
 
     async def main() -> tuple[list[Understood], Understood, Understood]:
-        embedder = Slow(msgspec.structs.replace(MODEL, remote=True))
+        embedder = Slow(msgspec.structs.replace(MODEL, remote=remote))
         async with works(tmp_path / "s") as found:
             it = tier(found, lambda: embedder)
             it.use()
             assert it.meaning is not None
-            waiting = [asyncio.create_task(asyncio.to_thread(it.meaning.ask, f"q{n}")) for n in range(REMOTE_WAITING)]
+            waiting = [asyncio.create_task(asyncio.to_thread(it.meaning.ask, f"q{n}")) for n in range(WAITING)]
             async with asyncio.timeout(10):
-                while len(embedder.questions) < REMOTE_WAITING:
+                while len(embedder.questions) < WAITING:
                     await asyncio.sleep(0.005)
             late = await asyncio.to_thread(it.meaning.ask, "late")
             go.set()
@@ -127,6 +133,24 @@ def test_a_provider_never_holds_all_readers(tmp_path: Path) -> None:
             return answers, late, await asyncio.to_thread(it.meaning.ask, "late")
 
     answers, late, again = asyncio.run(main())
-    assert answers == [Understood(vector(f"q{n}")) for n in range(REMOTE_WAITING)]
-    assert late == Understood(trouble="other questions wait for the provider just now")
+    assert answers == [Understood(vector(f"q{n}")) for n in range(WAITING)]
+    assert late == Understood(trouble=f"other questions wait for {who} just now")
     assert again == Understood(vector("late"))
+
+
+def test_questions_to_a_model_that_answers_take_turns(tmp_path: Path) -> None:
+    """More at once than may wait are no reason to leave any of them to words."""
+
+    class Slow(Hashing):
+        async def embed(self, texts: Sequence[str], *, query: bool) -> list[Vector]:
+            await asyncio.sleep(0.01)
+            return await super().embed(texts, query=query)
+
+    async def main() -> list[Understood]:
+        async with works(tmp_path / "s") as found:
+            it = tier(found, Slow)
+            it.use()
+            assert it.meaning is not None
+            return await asyncio.gather(*[asyncio.to_thread(it.meaning.ask, f"q{n}") for n in range(4 * WAITING)])
+
+    assert asyncio.run(main()) == [Understood(vector(f"q{n}")) for n in range(4 * WAITING)]
