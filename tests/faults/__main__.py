@@ -23,6 +23,7 @@ from tests.faults import (
     days,
     deaf,
     descriptors,
+    embedding,
     exits,
     failures,
     frames,
@@ -91,6 +92,7 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R33": strangers.strangers,
     "R34": leaks.leaks,
     "R35": hostile.hostile,
+    "R39": embedding.embedding,
     "B058": rounds.edit_and_ask,
     # Last: it looks at what the others have left.
     "R38": strays.strays,
