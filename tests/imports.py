@@ -136,18 +136,8 @@ TABLE = (
         ),
         "asking over the network knows values only, and loads what it needs when a provider is asked",
         (
-            "__future__",
-            "asyncio",
-            "collections",
-            "email",
-            *("contextlib", "os", "threading"),
-            "logging",
-            "msgspec",
-            "re",
-            "socket",
-            "time",
-            "typing",
-            "urllib",
+            *("__future__", "asyncio", "collections", "contextlib", "email", "ipaddress", "logging", "msgspec", "os"),
+            *("re", "socket", "threading", "time", "typing", "urllib"),
         ),
         late=("certifi", "httpx", "ssl"),
         never=DATABASES,
@@ -247,7 +237,10 @@ TABLE = (
         never=DATABASES,
     ),
     Row(
-        "ctxd.steer.lately", (), "what requests share of steering loads nothing of it", ("__future__", "time", "typing")
+        "ctxd.steer.lately",
+        (),
+        "what requests share of steering loads nothing of it",
+        ("__future__", "collections.abc", "time"),
     ),
     Row(
         "ctxd.steer",

@@ -6,7 +6,7 @@ Kept in memory, for as long as the daemon lives. Loads nothing: whoever never st
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable
 
 # So that one that is down costs a wait once, and not each question.
 REST_S = 30.0
@@ -15,7 +15,7 @@ REST_S = 30.0
 class Lately:
     """See the module. A target is what was asked: the same name with another model or address is another one."""
 
-    def __init__(self, clock: Any = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._resting: dict[object, tuple[float, str]] = {}
         self._plain: set[object] = set()

@@ -165,20 +165,21 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_failure_leaves_the_answer_with_one_warning(ctx: Home, code: Tree, server: Provider, name: str) -> None:
+def test_a_failure_leaves_the_answer_with_one_warning(ctx: Home, code: Tree, server: Provider) -> None:
     """Within the deadline, and the answer is the one without --llm."""
-    configure(ctx, gemini(server.url), timeout_s=1)
     plain = ctx.run("find", QUESTION, cwd=code.root)
-    server.misbehave(FAULTS[name])
+    for name, fault in FAULTS.items():
+        configure(ctx, {**gemini(server.url), "model": name.replace(" ", "-")}, timeout_s=1)  # one that does not rest
+        server.misbehave(fault)
+        began = time.monotonic()
+        answer = ctx.run("find", "--llm", QUESTION, cwd=code.root)
 
-    began = time.monotonic()
-    answer = ctx.run("find", "--llm", QUESTION, cwd=code.root)
-
-    assert time.monotonic() - began < 4
-    assert untimed(answer.stdout) == untimed(plain.stdout) and answer.returncode == 0
-    (warning,) = answer.stderr.splitlines()
-    assert warning.startswith("note: steering: gemini: ") and warning.endswith("; this is the answer without it")
+        assert time.monotonic() - began < 20, name
+        assert untimed(answer.stdout) == untimed(plain.stdout) and answer.returncode == 0, name
+        (warning,) = answer.stderr.splitlines()
+        assert warning.startswith("note: steering: gemini: ") and warning.endswith("; this is the answer without it")
+        assert "not asked again" not in warning, name
+    assert len(server.asked) == len(FAULTS)
 
 
 def test_the_second_provider_answers_when_the_first_is_down(ctx: Home, code: Tree, server: Provider) -> None:
@@ -202,7 +203,8 @@ def test_a_short_timeout_still_has_an_answer(ctx: Home, code: Tree, server: Prov
     answer = ctx.run("find", "--llm", "--timeout", "3", QUESTION, cwd=code.root)
 
     assert answer.returncode == 0 and "src/menu.py" in answer.stdout
-    assert "did not answer within 1.5 s" in answer.stderr or "did not answer within 1.4 s" in answer.stderr
+    said = re.search(r"did not answer within (\S+) s", answer.stderr)
+    assert said is not None and 1.0 <= float(said[1]) <= 1.5
 
 
 def test_a_file_that_changes_meanwhile_is_answered_as_it_is_now(ctx: Home, code: Tree) -> None:

@@ -319,23 +319,19 @@ def test_a_question_waits_for_little_and_only_once(provider: Provider, tmp_path:
     """After a failure none is asked for a while, until passages get through again."""
     provider.misbehave(Fault(slow_s=30))
 
-    async def job(embedder: RemoteEmbedder) -> tuple[str, float, str, float]:
-        began = time.monotonic()
+    async def job(embedder: RemoteEmbedder) -> tuple[str, str]:
         with pytest.raises(EmbedFailed) as first:
             await embedder.embed(["q"], query=True)
-        waited, began = time.monotonic() - began, time.monotonic()
         with pytest.raises(EmbedFailed) as second:
             await embedder.embed(["q"], query=True)
-        again = time.monotonic() - began
-        assert embedder.going.resting == first.value.message
+        assert (len(provider.asked), embedder.going.resting) == (1, first.value.message)
         await embedder.embed(["p"], query=False)
         await embedder.embed(["q"], query=True)
-        return first.value.message, waited, second.value.message, again
+        return first.value.message, second.value.message
 
-    first, waited, second, again = with_bench(job, tmp_path, house(provider.url))
-    assert waited < module.QUESTION_S + 1 and "did not answer" in first
-    assert again < 0.2
-    assert any(f"not asked again for {left} s" in second for left in (29, 30))
+    first, second = with_bench(job, tmp_path, house(provider.url))
+    assert first == f"127.0.0.1 did not answer within {module.QUESTION_S:g} s"
+    assert second.startswith(f"{first}; not asked again for ")
 
 
 def test_a_question_does_not_wait_for_a_disk(
@@ -372,11 +368,9 @@ def test_one_deadline_is_over_key_and_answer(
 
 
 def test_with_the_network_gone_a_question_fails_at_once(tmp_path: Path) -> None:
-    """No time-out is waited for."""
-    began = time.monotonic()
+    """No time-out is waited for: that would say so."""
     fault = failed(question(), tmp_path, house(f"http://127.0.0.1:{free_port()}"))
     assert "cannot be reached" in fault.message
-    assert time.monotonic() - began < 1.5
 
 
 def test_who_closes_waits_for_nobody(provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
