@@ -112,11 +112,15 @@ class VectorTier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VectorsFilled(msgspec.Struct, frozen=True):
-    """How many chunks are to have a vector, how many have one, and whether all of this generation do."""
+    """How many chunks are to have a vector, how many have one, and whether all of this generation do.
+
+    `replaces` names the model whose vectors these are made in place of, "" for none.
+    """
 
     wanted: int
     done: int
     complete: bool
+    replaces: str = ""
 
 
 class WorktreeState(msgspec.Struct, frozen=True, kw_only=True):

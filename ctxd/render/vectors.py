@@ -15,6 +15,7 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
 
     `per_s` and `left_s` are null where nothing was embedded yet; `embedded` counts texts since the daemon started.
     `hosts` are where texts go, none where they stay in processes of ctx; `cap_usd` is null where it is free.
+    `replaces` is the model of before, while all that it made is made anew.
     """
 
     state: Literal["ready", "partial", "off"]
@@ -30,6 +31,7 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     hosts: tuple[str, ...]
     spent_usd: float
     cap_usd: float | None
+    replaces: str
 
 
 def reply(tier: VectorTier, filled: VectorsFilled | None) -> Vectors:
@@ -49,6 +51,7 @@ def reply(tier: VectorTier, filled: VectorsFilled | None) -> Vectors:
         hosts=tier.hosts,
         spent_usd=round(tier.spent_usd, 6),
         cap_usd=tier.cap_usd,
+        replaces=filled.replaces if filled is not None else "",
     )
 
 
@@ -62,6 +65,8 @@ def line(tier: VectorTier, filled: VectorsFilled | None) -> str:
         trouble = f"; {escape.line(found.reason)}{_remedy(found)}" if found.reason and found.remote else ""
         return f"vectors: ready ({found.done:,} chunks, {escape.line(found.model)}{going}){trouble}"
     share = f"{found.done:,} of {found.chunks:,} chunks ({100 * found.done // max(1, found.chunks)} %)"
+    if found.replaces:
+        share += f" by {escape.line(found.model)}, in place of those by {escape.line(found.replaces)}"
     if found.reason:
         return f"vectors: partial, {share}; stopped: {escape.line(found.reason)}" + _remedy(found) + going
     pace = f", {found.per_s:g} a second, {_span(found.left_s or 0.0)} left" if found.per_s else ""

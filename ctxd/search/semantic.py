@@ -66,14 +66,20 @@ def spoken(
         return SILENT
     complete = vectors.ready(snapshot, meaning.model)
     if not complete and not (wished.forced and vectors.any_of(snapshot, meaning.model)):
-        return Spoken(warning=PARTIAL) if wished.forced else SILENT
+        return Spoken(warning=_partial(snapshot, meaning.model)) if wished.forced else SILENT
     asked = meaning.ask(plan.text)
     if not asked.vector:
         return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
     found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
     most = weights.SEMANTIC_ASKED if wished.forced else weights.SEMANTIC
     weight = meaning.weight * most * (1.0 + _lack(scored, coverage))
-    return Spoken(_shares(snapshot, found, weight), "" if complete else PARTIAL)
+    return Spoken(_shares(snapshot, found, weight), "" if complete else _partial(snapshot, meaning.model))
+
+
+def _partial(snapshot: Snapshot, model: str) -> str:
+    """Return what is said while vectors lack: a question is never compared with those of another model."""
+    other = vectors.replaced(snapshot, model)
+    return f"{PARTIAL}; those by {other} are of no use to {model}, all are made anew" if other else PARTIAL
 
 
 def _lack(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:

@@ -89,12 +89,15 @@ def passages(snapshot: Snapshot, file: int, longest: int) -> list[Passage]:
 
 
 def begin(connection: WriterConnection, model: str) -> None:
-    """Make the vectors of the index those of `model`: those of another one go."""
-    if connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get == model:
+    """Make the vectors of the index those of `model`: those of another one go, which is told until all are there."""
+    before = connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get
+    if before == model:
         return
     for rows in ("vectors", "vector_bits", "meta WHERE key = 'vectored'"):
         connection.execute(f"DELETE FROM {rows}")
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model', ?)", (model,))
+    if before is not None:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('vector_model_before', ?)", (before,))
 
 
 def keep(
@@ -124,6 +127,7 @@ def finish(connection: WriterConnection, generation: int) -> bool:
     if connection.execute("SELECT value FROM meta WHERE key = 'generation'").get != generation:
         return False
     connection.execute("INSERT OR REPLACE INTO meta VALUES ('vectored', ?)", (generation,))
+    connection.execute("DELETE FROM meta WHERE key = 'vector_model_before'")
     return True
 
 

@@ -54,13 +54,23 @@ def any_of(snapshot: Snapshot, model: str) -> bool:
     return found and snapshot.connection.execute("SELECT 1 FROM vectors LIMIT 1").get is not None
 
 
+def replaced(snapshot: Snapshot, model: str) -> str:
+    """Return the other model whose vectors are there, or were and are being made anew by this one; "" for none."""
+    rows = snapshot.connection.execute(
+        "SELECT key, value FROM meta WHERE key IN ('vector_model', 'vector_model_before')"
+    )
+    names: dict[str, str] = dict(rows)
+    own = names.get("vector_model", model)
+    return names.get("vector_model_before", "") if own == model else own
+
+
 def progress(snapshot: Snapshot, model: str) -> VectorsFilled:
     """Count the chunks that are to have a vector of this model, and those that have."""
     connection = snapshot.connection
     wanted = connection.execute(f"SELECT count(*) FROM chunks c JOIN files f ON f.id = c.file_id WHERE {WANTED}").get
     own = connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get == model
     done = connection.execute("SELECT count(*) FROM vector_bits").get if own else 0
-    return VectorsFilled(wanted, done, ready(snapshot, model))
+    return VectorsFilled(wanted, done, ready(snapshot, model), replaced(snapshot, model))
 
 
 def nearest(snapshot: Snapshot, question: bytes, limit: int, *, within: Sequence[int] | None = None) -> list[Near]:

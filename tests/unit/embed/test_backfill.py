@@ -252,23 +252,34 @@ def test_a_text_that_kills_the_model_is_left_out_in_the_end(
 
 
 def test_another_model_replaces_all_vectors(root: Path, tmp_path: Path) -> None:
-    """A question is always compared with vectors of its own model."""
+    """A question is always compared with vectors of its own model; whose are replaced is said until none lacks."""
     other = Model(name="other", dimensions=384, licence="none")
 
-    async def main() -> tuple[bool, bool]:
+    async def main() -> tuple[bool, bool, list[str]]:
         async with works(tmp_path / "s") as found:
             worktree = await found.fresh(str(root))
             async with filling(found, Hashing()):
                 await until(lambda: is_ready(worktree))
+            replaced = [await worktree.pipeline.read(lambda s: vectors.replaced(s, "other"), 5)]
+            stopped = Hashing(other)
+            stopped.most = Hashing.batch
+            async with filling(found, stopped):
+                await until(lambda: _some_of(worktree, "other"))
+                replaced.append(await worktree.pipeline.read(lambda s: vectors.replaced(s, "other"), 5))
             async with filling(found, Hashing(other)):
 
                 async def is_other() -> bool:
                     return await worktree.pipeline.read(lambda snapshot: vectors.ready(snapshot, "other"), 5)
 
                 await until(is_other)
-            return await is_ready(worktree), await is_other()
+            replaced.append(await worktree.pipeline.read(lambda s: vectors.replaced(s, "other"), 5))
+            return await is_ready(worktree), await is_other(), replaced
 
-    assert asyncio.run(main()) == (False, True)
+    assert asyncio.run(main()) == (False, True, [MODEL.name, MODEL.name, ""])
+
+
+async def _some_of(worktree: Worktree, model: str) -> bool:
+    return await worktree.pipeline.read(lambda snapshot: vectors.any_of(snapshot, model), 5)
 
 
 def test_what_costs_too_much_is_refused_before_any_of_it_is_asked(root: Path, tmp_path: Path) -> None:

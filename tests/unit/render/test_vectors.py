@@ -29,6 +29,12 @@ PART = VectorsFilled(10_000, 2_500, False)
             PART,
             "vectors: partial, 2,500 of 10,000 chunks (25 %); stopped: no room; make some",
         ),
+        (
+            FAST,
+            VectorsFilled(10_000, 2_500, False, "e5"),
+            "vectors: partial, 2,500 of 10,000 chunks (25 %) by minilm, in place of those by e5, 50 a second,"
+            " 2 min left",
+        ),
         (MODEL, VectorsFilled(0, 0, False), "vectors: partial, 0 of 0 chunks (0 %)"),
     ],
 )
