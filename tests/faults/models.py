@@ -67,12 +67,22 @@ Place = tuple[str, int]
 
 def vectors_of(path: str) -> dict[Place, bytes]:
     """Return the vectors of the index file at `path`, by what they stand for: a file and where in it."""
-    with apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY) as connection:
+    return snapshot_of(path)[1]
+
+
+def snapshot_of(path: str) -> tuple[str, dict[Place, bytes]]:
+    """Return whose the vectors of an index file are said to be, and the vectors."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.execute("BEGIN")
         rows = connection.execute(
             "SELECT f.path, c.byte_start, v.body FROM vectors v JOIN chunks c ON c.id = v.chunk_id"
             " JOIN files f ON f.id = c.file_id"
         )
-        return {(path, start): body for path, start, body in rows}
+        found = {(path, start): body for path, start, body in rows}
+        return connection.execute("SELECT value FROM meta WHERE key = 'vector_model'").get or "", found
+    finally:
+        connection.close()
 
 
 def flaws(path: str) -> str:

@@ -1,7 +1,11 @@
-"""R27: indexes and registries of other versions. An index is built anew unasked; the registry alone is migrated."""
+"""R27: indexes and registries of other versions, vectors of another model.
+
+An index is built anew unasked, vectors are made anew in the background; the registry alone is migrated.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
@@ -13,15 +17,20 @@ import apsw
 
 from ctxd.store.registry import MIGRATIONS
 from ctxd.store.schema import SCHEMA_VERSION
-from ctxprotocol.messages import Init
+from ctxprotocol.messages import Init, Status
 from tests.faults import copies
 from tests.faults.compare import index_files, problems_of
 from tests.faults.disks import set_aside
 from tests.faults.lab import Lab, Row, Size
+from tests.faults.models import HashModel, Place, build, snapshot_of, vectors_of
+from tests.processes import wait_until
 
 Trial = Callable[[Lab, Row], str]
 
 FILES = 30
+# What a text takes, so that it can be seen what is answered meanwhile.
+PAUSE_S = 0.02
+VECTORS_S = 60.0
 # How often all trials are made.
 ROUNDS = {"ci": 1, "release": 5, "nightly": 20}
 
@@ -40,6 +49,11 @@ def schemas(size: Size, seed: int, bin: str) -> Row:
             trials += [partial(older_and_newer, them=them), partial(registry_migrated, them=them)]
         for trial in trials * ROUNDS[size.name]:
             row.count(tried(seed, bin, row, trial))
+        by_hashes = build(Path(folder, "hashes"), bin)
+        for number in range(ROUNDS[size.name]):
+            for running in (True, False):
+                models = [HashModel(Path(folder, f"{number}{running}", name), PAUSE_S) for name in ("former", "later")]
+                row.count(tried(seed, by_hashes, row, partial(other_model, models=models, running=running)))
     return row
 
 
@@ -164,6 +178,46 @@ def registry_without_stamp(lab: Lab, row: Row) -> str:
     stamp(f"{lab.home.path}/registry.db", 0)
     found = lab.places(row, "version_7")
     return "" if found == ["f7.py"] and len(set_aside(lab.home)) == 1 else f"{found}, set aside {set_aside(lab.home)}"
+
+
+def other_model(lab: Lab, row: Row, models: list[HashModel], running: bool) -> str:
+    """Have vectors of one model, then name another to the running daemon, or before its next start."""
+    former, later = models
+    former.use(lab.home)
+    wait_until(lambda: vectors(lab)["state"] == "ready", VECTORS_S, "vectors of the former model")
+    (path,) = index_files(lab.home)
+    old = vectors_of(path)
+    if not running:
+        stop(lab)
+    later.use(lab.home)
+    told: set[str] = set()
+    while not ((state := vectors(lab))["state"] == "ready" and state["model"].startswith("later@")):
+        if wrong := asked(lab, row) or mixed(path, old, former):
+            return wrong
+        told.update(lab.link.find(lab.tree.root, "which version is it", semantic=True)["warnings"])
+    if wrong := asked(lab, row) or mixed(path, old, former):
+        return wrong
+    if not any("those by former@" in each and "of no use to later@" in each for each in told):
+        return f"what was told meanwhile: {told}"
+    new = vectors_of(path)
+    if new.keys() != old.keys() or any(new[place] == old[place] for place in old):
+        return f"{len(new)} vectors in place of {len(old)}, {len(new.items() & old.items())} of them the old ones"
+    found = lab.link.find(lab.tree.root, "which version is it", semantic=True)
+    return f"at the end: {found['warnings']}" if found["warnings"] else ""
+
+
+def vectors(lab: Lab) -> dict[str, str]:
+    request = Status(directory=os.fsencode(lab.tree.root), output="json")
+    found: dict[str, str] = json.loads(lab.link.ask(request).out)["vectors"]
+    return found
+
+
+def mixed(path: str, old: dict[Place, bytes], former: HashModel) -> str:
+    """Say whether an index that is of the later model has vectors of the former, or the other way round."""
+    name, now = snapshot_of(path)
+    kept = sum(old.get(place) == body for place, body in now.items())
+    wanted = len(now) if name.startswith(f"{former.directory.name}@") else 0
+    return "" if kept == wanted else f"{kept} of {len(now)} vectors are of the former model in an index of {name}"
 
 
 def run(lab: Lab, bin: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
