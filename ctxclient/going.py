@@ -15,7 +15,7 @@ from ctxclient import settings_file
 from ctxclient.finding import BAD, NOTE, OK, Check
 from ctxprotocol import secrets, settings
 from ctxprotocol.errors import CtxError
-from ctxprotocol.providers import Target, Use, resolved
+from ctxprotocol.providers import KNOWN, Target, Use, resolved
 from ctxprotocol.settings import Config
 
 # A host that needs longer to take a connection is of no use to a question either.
@@ -24,6 +24,8 @@ WHAT: dict[Use, str] = {
     "embed": "the beginning of each chunk, and questions in prose",
     "llm": "with --llm the question, and names and first lines of the places found",
 }
+# Whose prices the daemon knows; of anybody else's somebody has to say it.
+PRICED = {urlsplit(row.endpoint).hostname for row in KNOWN["embed"].values()}
 NOTHING = "nothing leaves this machine: no provider is configured"
 
 
@@ -52,8 +54,13 @@ def providers(state_dir: str) -> Iterator[Check]:
 
 
 def _spending(target: Target, config: Config) -> Check | None:
-    """Say that a provider that may cost money is not asked because nothing may be spent."""
-    if target.local or target.price_in == 0 or config.embed_spend_cap_usd:
+    """Say that a provider that may cost money is not asked: nothing may be spent, or nobody knows how much it is."""
+    if target.price_in == 0 or (target.local and target.price_in < 0):
+        return None
+    if target.price_in < 0 and target.host not in PRICED:
+        detail = f"{_sends(target)}; not asked: what it costs is not known"
+        return Check("provider", BAD, detail, f"price_in = USD for a million tokens, beside the name {target.name}")
+    if config.embed_spend_cap_usd:
         return None
     detail = f"{_sends(target)}; not asked: it may cost money, and embed.spend_cap_usd is 0"
     return Check("provider", BAD, detail, "ctx config set embed.spend_cap_usd USD")

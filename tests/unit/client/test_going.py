@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ctxclient import going
+from ctxprotocol import settings
 from ctxprotocol.providers import Provider as Voyage
 from ctxprotocol.providers import resolved
 from tests.remote import Provider, free_port
@@ -89,6 +90,30 @@ def test_what_is_missing_is_said_with_what_helps(state: str, run: Run) -> None:
     Path(state, "keys.json").touch(0o644)
     os.chmod(Path(state, "keys.json"), 0o644)
     assert "lets others in (mode 644)" in said(run)[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("said", "detail"),
+    [
+        ('endpoint = "https://127.0.0.2:1/v1"', ""),
+        ('endpoint = "https://127.0.0.2:1/v1", price_in = 2', "embed.spend_cap_usd is 0"),
+        ('endpoint = "https://vectors.invalid/v1"', "what it costs is not known"),
+        ('endpoint = "https://vectors.invalid/v1", price_in = 2', "embed.spend_cap_usd is 0"),
+        ('endpoint = "https://vectors.invalid/v1", price_in = 0', ""),
+        ('endpoint = "https://api.openai.com/v1"', "embed.spend_cap_usd is 0"),
+    ],
+)
+def test_who_may_cost_money_is_said_not_to_be_asked(said: str, detail: str) -> None:
+    """As the daemon decides: by what is said of the price, by the place, and by the cap."""
+    text = f'embed.providers = [{{ name = "house", kind = "openai", model = "m", {said} }}]\n'
+    config = settings.parse(text, "c.toml")
+    target = resolved(config.embed_providers[0], "embed")
+
+    found = going._spending(target, config)
+
+    assert (found.state, detail in found.detail) == ("bad", True) if found is not None else not detail
+    capped = going._spending(target, settings.parse(f"{text}embed.spend_cap_usd = 1\n", "c.toml"))
+    assert (capped is not None) == (detail == "what it costs is not known")
 
 
 def test_switched_off_says_so(state: str, run: Run) -> None:
