@@ -63,11 +63,12 @@ class _Way:
 
     def __init__(self, remote: Remote) -> None:
         self.remote = remote
-        self.resting_until = 0.0
+        self.resting_until = self.left_alone_until = 0.0
         self.said = ""
 
     def rest(self, failed: RemoteFailed) -> None:
-        self.resting_until = time.monotonic() + max(REST_S, failed.retry_after_s)
+        self.left_alone_until = time.monotonic() + failed.retry_after_s
+        self.resting_until = max(self.left_alone_until, time.monotonic() + REST_S)
         self.said = failed.message
 
     @property
@@ -184,12 +185,14 @@ class RemoteEmbedder:
         """Embed passages: by each provider in turn, and again after a pause where that may help."""
         for attempt in range(_TRIES):
             fault = None
-            for way in [way for way in self._ways if not way.rests] or self._ways:
+            for way in self._willing():
                 try:
                     return await self._asked(way, texts, query=False, deadline_s=_PASSAGES_S)
                 except RemoteFailed as failed:
                     fault = failed
-            assert fault is not None
+            if fault is None:
+                first = min(self._ways, key=lambda way: way.left_alone_until)
+                raise EmbedFailed(first.said, after_s=first.left_alone_until - time.monotonic())
             if fault.status in _TOO_MUCH:
                 return await self._by_less(texts, fault)
             pause = max(fault.retry_after_s, _PAUSE_S * 2**attempt) * self._chance.uniform(1.0, 1.5)
@@ -197,6 +200,11 @@ class RemoteEmbedder:
                 raise _told(fault)
             await self._pause(pause)
         raise AssertionError("unreachable")
+
+    def _willing(self) -> list[_Way]:
+        """Return who is asked for passages: who does not rest, else all but those who said when they may be asked."""
+        awake = [way for way in self._ways if not way.rests]
+        return awake or [way for way in self._ways if time.monotonic() >= way.left_alone_until]
 
     async def _by_less(self, texts: Sequence[str], refused: RemoteFailed) -> list[Vector]:
         """Embed what was too much together: each half by itself, of one text the beginning. Raises EmbedFailed."""
