@@ -15,6 +15,7 @@ import pytest
 
 from ctxd.remote.failure import RemoteFailed
 from ctxd.remote.http import Http
+from ctxd.remote.names import Names
 from tests.remote import Fault, Provider, free_port
 
 KEY = "sk-veryverysecretkey"
@@ -172,6 +173,31 @@ def test_an_address_that_refuses_is_followed_by_the_next(provider: Provider, mon
 
     assert provider.connections == 1
     assert provider.asked[0].headers["host"] == f"localhost:{provider.port}"
+
+
+def test_the_address_that_answered_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is dead costs three seconds once; when none answers they are looked up anew."""
+    looked = []
+
+    def rows(*asked: object, **_: object) -> list[object]:
+        looked.append(asked)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in ("192.0.2.1", "192.0.2.2")]
+
+    monkeypatch.setattr(socket, "getaddrinfo", rows)
+
+    async def main() -> list[tuple[str, ...]]:
+        names = Names()
+        found = [await names.addresses("host.example", 1)]
+        names.answered("host.example", 1, "192.0.2.2")
+        found.append(await names.addresses("host.example", 1))
+        names.forget("host.example", 1)
+        found.append(await names.addresses("host.example", 1))
+        names.close()
+        return found
+
+    first = ("192.0.2.1", "192.0.2.2")
+    assert asyncio.run(main()) == [first, first[::-1], first]
+    assert len(looked) == 2
 
 
 @pytest.fixture(scope="module")
