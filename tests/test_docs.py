@@ -8,7 +8,13 @@ from pathlib import Path
 import click
 import pytest
 
-from ctxprotocol import errors
+from ctxd import guiding
+from ctxd.embed import remote
+from ctxd.search import guided, run
+from ctxd.steer import steering as module
+from ctxd.steer.lately import REST_S
+from ctxprotocol import errors, settings
+from ctxprotocol.providers import KNOWN, Provider
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -97,3 +103,33 @@ def test_environment_variables_in_the_readme_are_read_somewhere() -> None:
     )
 
     assert not [name for name in set(re.findall(r"\bCTX_[A-Z_]+", README)) if name not in sources]
+
+
+def test_providers_are_the_known_ones_and_the_table_can_be_used() -> None:
+    """The names for each use, in their order, and every key of the example."""
+    text = section("Providers").replace("\n", " ")
+    embed, llm = re.search(r"Known for vectors: (.*?); for `llm.providers`: (.*?)\.", text).groups()  # type: ignore[union-attr]
+    assert {"embed": re.findall(r"`(\w+)`", embed), "llm": re.findall(r"`(\w+)`", llm)} == {
+        use: list(names) for use, names in KNOWN.items()
+    }
+    (table,) = re.findall(r"```toml\n(.*?)```", section("Providers"), re.S)
+    uncommented = re.sub(r"^# (.*?)  +(\w+ = \S+) .*$", r"\1\n\2", table, flags=re.M)
+    assert len(settings.parse(uncommented, "README.md").embed_providers) == 1
+    said = set(re.findall(r"^(\w+) = ", uncommented, re.M))
+    assert said == set(Provider.__struct_fields__) - {"price_out"}
+
+
+def test_figures_of_providers_are_those_of_the_code() -> None:
+    """How long a question waits, how long who failed rests, how many places and lines a model is shown."""
+    about, steering = (
+        section("Providers").replace("\n", " "),
+        section("Steering by a language model").replace("\n", " "),
+    )
+
+    assert f"waits {remote.QUESTION_S:g} seconds at most" in about
+    assert f"none waits for the next {remote.REST_S:g}" in about
+    assert f"rests for {REST_S:g} seconds" in steering
+    assert (guided.SEEN, run._SHOWN_LINES) == (12, 8)
+    assert "at most twelve places" in steering and "up to eight lines" in steering
+    assert (guiding._SHARE, module._SHARE) == (0.5, 0.5)
+    assert "half of `--timeout` at most" in steering and "at least half of what is left" in steering
