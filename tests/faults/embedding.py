@@ -19,13 +19,14 @@ from pathlib import Path
 import psutil
 
 from ctxd.embed.local import LocalEmbedder
+from ctxd.embed.tier import WAITING
 from ctxd.store.readers import THREADS
-from ctxprotocol.messages import Find, Status, Update
+from ctxprotocol.messages import Find, Update
 from tests.faults.compare import index_files
 from tests.faults.copies import Edit
 from tests.faults.kills import power_cut
 from tests.faults.lab import Lab, Row, Size
-from tests.faults.models import HashModel, build, flaws, vectors_of
+from tests.faults.models import AT_ONCE, HashModel, build, flaws, ready, vectors_of
 from tests.home import Home
 from tests.link import Link
 from tests.processes import alive, belonging_to, wait_until
@@ -35,13 +36,15 @@ ROUNDS = {"ci": 1, "release": 20, "nightly": 200}
 TEXTS, PAUSE_S = 80, 0.004
 # A crash repeats no more than what was in work.
 BITE = LocalEmbedder.batch
-COMPLETE_S = 120.0
+COMPLETE_S = 60.0
+# How long words are asked for while questions hang: less than those hang.
+ASKED_S = 0.4
 WORDS = ("river", "lantern", "harbour", "meadow", "copper", "violin", "winter", "garden", "engine", "marble", "ticket")
 # In CI a child counts as hung much sooner, and a commit is not waited for.
 HURRIED: tuple[Edit, ...] = (
     ("ctxd/embed/process.py", "ANSWER_S = 30.0", "ANSWER_S = 2.0"),
-    ("ctxd/embed/tier.py", "ASK_S = 10.0", "ASK_S = 1.0"),
-    ("ctxd/embed/backfill.py", "QUIET_S = 1.0", "QUIET_S = 0.1"),
+    ("ctxd/embed/tier.py", "ASK_S = 10.0", "ASK_S = 2.0"),
+    AT_ONCE,
 )
 
 
@@ -105,11 +108,6 @@ class Bench:
         """Return the process that was last seen to embed for this purpose."""
         return psutil.Process(self.model.asked(purpose)[-1].pid)
 
-    def complete(self) -> bool:
-        """Say whether every chunk has its vector."""
-        request = Status(directory=os.fsencode(self.lab.tree.root), output="json")
-        return '"vectors":{"state":"ready"' in self.lab.link.ask(request).out
-
 
 def trial(bench: Bench, fault: Callable[[Bench], str]) -> str:
     """Write texts, wait until some of them are embedded, let the fault happen, and see that all ends well."""
@@ -120,7 +118,7 @@ def trial(bench: Bench, fault: Callable[[Bench], str]) -> str:
     wait_until(lambda: bench.new().total() >= some, COMPLETE_S, f"{some} texts embedded")
     wrong = fault(bench) or bench.wrong_words()
     end = time.monotonic() + COMPLETE_S
-    while not wrong and not bench.complete():
+    while not wrong and not ready(bench.lab.link, bench.lab.tree):
         wrong = bench.wrong_words()
         if time.monotonic() > end:
             wrong = f"vectors not complete within {COMPLETE_S:g} s"
@@ -180,16 +178,16 @@ def question_hung(bench: Bench) -> str:
         stuck = [stack.enter_context(Link(bench.lab.home.path)) for _ in range(THREADS)]
         for link in stuck:
             link.send(bench.question())
-        # Each is at its reader by now: one that is greeted after them is served after them.
-        with Link(bench.lab.home.path):
-            pass
-        if wrong := bench.wrong_words():
-            return wrong
+        # For a while, since nobody sees from outside when all of them have come to a reader.
+        end = time.monotonic() + ASKED_S
+        while time.monotonic() < end:
+            if wrong := bench.wrong_words():
+                return wrong
         waiting = len(stuck) - len(select.select([link.socket for link in stuck], [], [], 0)[0])
         for link in stuck:
             link.receive()
-    if not waiting:
-        return "words waited until nobody waited for meaning any more"
+    if waiting < WAITING:
+        return f"words waited behind meaning: {waiting} questions of {THREADS} were left"
     wait_until(lambda: not alive(hung), COMPLETE_S, "the hung process is ended")
     return troubled(bench)
 
@@ -234,13 +232,8 @@ def unlike_calm(bench: Bench, model: HashModel, bin: str) -> str:
         model.use(home)
         assert home.run("daemon", "start", cwd="/").returncode == 0
         with Link(home.path) as link:
-            directory = os.fsencode(bench.lab.tree.root)
-            link.ask(Update(directory=directory, index_wait_ms=-1))
-            wait_until(
-                lambda: '"vectors":{"state":"ready"' in link.ask(Status(directory=directory, output="json")).out,
-                COMPLETE_S,
-                "the calm run has its vectors",
-            )
+            link.ask(Update(directory=os.fsencode(bench.lab.tree.root), index_wait_ms=-1))
+            wait_until(lambda: ready(link, bench.lab.tree), COMPLETE_S, "the calm run has its vectors")
         calm = vectors_of(index_files(home)[-1])
     finally:
         home.close()

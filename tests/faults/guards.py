@@ -368,6 +368,44 @@ GUARDS = (
         (("ctxclient/launch.py", "        _refuse_if_just_replaced(state_dir, found)\n", ""),),
     ),
     Guard(
+        "vectors: those of another model stay",
+        "R27",
+        (("ctxd/store/filling.py", """("vectors", "vector_bits", "meta WHERE key = 'vectored'")""", "()"),),
+    ),
+    Guard(
+        "vectors: kept when a whole slice is embedded, not a bite",
+        "R39",
+        (
+            (
+                "ctxd/embed/backfill.py",
+                "        for start in range(0, len(texts), embedder.batch):\n            await self._step_aside()\n"
+                "            bite = texts[start : start + embedder.batch]\n",
+                "        for start in range(0, len(texts), SLICE):\n            bite = texts[start : start + SLICE]\n",
+            ),
+        ),
+    ),
+    Guard(
+        "children: an embedding process does not see its daemon go",
+        "R39",
+        (
+            (
+                "ctxd/embed/worker.py",
+                "pipe.receive()) is not None:\n",
+                "pipe.receive() or __import__('time').sleep(60)) is not None:\n",
+            ),
+        ),
+    ),
+    Guard(
+        "hang: an embedding process may take as long as it likes",
+        "R39",
+        (("ctxd/embed/process.py", "asyncio.timeout(budget_s)", "asyncio.timeout(None)"),),
+    ),
+    Guard(
+        "turns: all readers may wait for a model that hangs",
+        "R39",
+        (("ctxd/embed/tier.py", "timeout=0.0 if remote else TURN_S", "timeout=None"),),
+    ),
+    Guard(
         "connections: a reader keeps what it had open on a former index",
         "B058",
         (("ctxd/pipeline.py", "            self._machinery.readers.forget(path)\n", ""),),

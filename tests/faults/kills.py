@@ -5,26 +5,33 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import tempfile
 import time
+from pathlib import Path
 
 from ctxprotocol.messages import Forget, Update
 from tests.faults.compare import Scratch, index_files, problems_of
 from tests.faults.lab import Lab, Row, Size
+from tests.faults.models import AT_ONCE, HashModel, build, flaws, ready
 from tests.faults.world import World
 from tests.link import Refused
 from tests.processes import alive, belonging_to, wait_until
 
 RIGHT_WITHIN_S = 3.0
+VECTORS_S = 60.0
 PER_FILES = 1_000
 EDITS = 25
 
 
 def killed(size: Size, seed: int, bin: str) -> Row:
-    """Edit, ask for an update, kill at a random point, check the file as it lies, start again, compare."""
+    """Edit, ask for an update, kill at a random point, check the file as it lies, start again, compare.
+
+    There is a model of hashes, so that vectors are made, too: as many as chunks in the end.
+    """
     row = Row("R08", "kill -9 during index, update, rebuild", seed)
     scratch = Scratch(bin)
     try:
-        with Lab(seed, bin) as lab:
+        with tempfile.TemporaryDirectory(prefix="ctx-model-", dir="/tmp") as folder, hashing(folder, seed, bin) as lab:
             world = World(lab.tree, f"{lab.home.place}/outside", lab.random, files=size.kill_files)
             began = time.perf_counter()
             lab.places(Row("", "", 0), "n_0000001")
@@ -35,6 +42,13 @@ def killed(size: Size, seed: int, bin: str) -> Row:
     finally:
         scratch.close()
     return row
+
+
+def hashing(folder: str, seed: int, bin: str) -> Lab:
+    """Return a lab whose daemon has a model of hashes."""
+    lab = Lab(seed, build(Path(folder, "copy"), bin, AT_ONCE))
+    HashModel(Path(folder, "model", "hashes")).use(lab.home)
+    return lab
 
 
 def one_kill(lab: Lab, world: World, row: Row, scratch: Scratch, kind: str, span_s: float) -> str:
@@ -59,6 +73,8 @@ def one_kill(lab: Lab, world: World, row: Row, scratch: Scratch, kind: str, span
     if spent > RIGHT_WITHIN_S * max(1, len(world.files) / PER_FILES):
         return f"{kind}: right only after {spent:.1f} s"
     difference = scratch.difference(lab.home, lab.tree)
+    wait_until(lambda: ready(lab.link, lab.tree), VECTORS_S, "every chunk has its vector")
+    difference = difference or flaws(index_files(lab.home)[-1])
     return f"{kind}: {difference}" if difference else ""
 
 

@@ -13,8 +13,11 @@ from typing import NamedTuple
 import apsw
 
 from ctxd.store.vectors import WANTED, signs
+from ctxprotocol.messages import Status
 from tests.faults import copies
 from tests.home import Home
+from tests.link import Link
+from tests.tree import Tree
 
 DIMENSIONS = 32
 WORKER = Path(__file__).with_name("hashed.py")
@@ -22,6 +25,9 @@ RUN_BY_HASHES: tuple[copies.Edit, ...] = (
     ("ctxd/embed/process.py", '"-m", "ctxd.embed.worker")', f'"{WORKER}")'),
     ("ctxd/embed/rows.py", 'RUNTIME = ("onnxruntime", "tokenizers")', "RUNTIME = ()"),
 )
+
+# A commit is not waited for before vectors are made.
+AT_ONCE: copies.Edit = ("ctxd/embed/backfill.py", "QUIET_S = 1.0", "QUIET_S = 0.1")
 
 
 class Asked(NamedTuple):
@@ -60,6 +66,12 @@ class HashModel:
 def build(folder: Path, bin: str, *more: copies.Edit) -> str:
     """Make a copy of the packages of these commands that runs models of hashes; return the directory of its own."""
     return str(copies.build(folder, (*RUN_BY_HASHES, *more), copies.source_of(bin)))
+
+
+def ready(link: Link, tree: Tree) -> bool:
+    """Say whether every chunk has its vector."""
+    request = Status(directory=os.fsencode(tree.root), output="json")
+    return json.loads(link.ask(request).out)["vectors"]["state"] == "ready"
 
 
 Place = tuple[str, int]
