@@ -30,7 +30,11 @@ T = TypeVar("T")
 MOST_BYTES = 32 << 20
 # One address that does not answer must leave time for the next.
 _CONNECT_S = 3.0
+# The whole has its deadline; reading and writing need none of their own.
+_LIMITS = {"timeout": {"connect": _CONNECT_S, "read": None, "write": None, "pool": None}}
 _KEPT_S = 30.0
+# How httpx says that a connection ended before a byte of an answer.
+_AT_ONCE = "disconnected without sending"
 # No longer than anybody would wait.
 _MOST_RETRY_AFTER_S = 3600.0
 # A word for what is wrong, as providers put it beside their sentences: those could repeat what was sent.
@@ -108,13 +112,7 @@ class Http:
                 extensions={**_LIMITS, "sni_hostname": host},
             )
             try:
-                try:
-                    body = await _answer(client, asked, host, most_bytes)
-                except httpx.RemoteProtocolError as fault:
-                    if _AT_ONCE not in str(fault):
-                        raise
-                    # It may have closed a connection that was kept, at the very moment it was used again.
-                    body = await _answer(client, asked, host, most_bytes)
+                body = await _answer(client, asked, host, most_bytes)
                 self._names.answered(host, port, address)
                 return body
             except (httpx.ConnectError, httpx.ConnectTimeout) as fault:
@@ -129,11 +127,6 @@ class Http:
                 raise RemoteFailed("cut", f"{host} ended the connection in the middle") from None
         self._names.forget(host, port)
         raise RemoteFailed("unreachable", f"{host} cannot be reached ({said})", "is there a network?")
-
-
-# The whole has its deadline; reading and writing need none of their own.
-_AT_ONCE = "disconnected without sending"
-_LIMITS = {"timeout": {"connect": _CONNECT_S, "read": None, "write": None, "pool": None}}
 
 
 def _made(ca_file: str) -> httpx.AsyncClient:
@@ -162,6 +155,21 @@ def _made(ca_file: str) -> httpx.AsyncClient:
 
 
 async def _answer(client: httpx.AsyncClient, asked: httpx.Request, host: str, most_bytes: int) -> bytes:
+    """Send and receive, once more where a connection that was kept may have been closed at that very moment.
+
+    Raises RemoteFailed, and what httpx raises.
+    """
+    import httpx
+
+    try:
+        return await _exchange(client, asked, host, most_bytes)
+    except httpx.RemoteProtocolError as fault:
+        if _AT_ONCE not in str(fault):
+            raise
+    return await _exchange(client, asked, host, most_bytes)
+
+
+async def _exchange(client: httpx.AsyncClient, asked: httpx.Request, host: str, most_bytes: int) -> bytes:
     """Send and receive. Raises RemoteFailed, and what httpx raises."""
     response = await client.send(asked, stream=True)
     try:
