@@ -24,17 +24,18 @@ KEY = "sk-veryverysecretkey"
 
 
 class Ring(keyring.backend.KeyringBackend):
-    """A keyring in memory. `locked`: it fails."""
+    """A keyring in memory. `locked`: it fails; `forgetful`: it takes what it is given, and does not keep it."""
 
     priority = 5  # type: ignore[assignment]
 
     def __init__(self) -> None:
         self.held: dict[tuple[str, str], str] = {}
-        self.locked = False
+        self.locked = self.forgetful = False
 
     def set_password(self, service: str, username: str, password: str) -> None:
         self._open()
-        self.held[service, username] = password
+        if not self.forgetful:
+            self.held[service, username] = password
 
     def get_password(self, service: str, username: str) -> str | None:
         self._open()
@@ -121,6 +122,17 @@ def test_a_keyring_that_is_locked_or_poor_is_not_used(path: str, ring: Ring) -> 
     keyring.set_keyring(keyring.backends.fail.Keyring())
     with pytest.raises(KeysUnusable, match="there is none here"):
         found(path)
+
+
+def test_a_keyring_that_does_not_keep_a_key_is_not_believed(path: str, ring: Ring) -> None:
+    """The file has it then, and what the keyring still holds of that name is taken out."""
+    secrets.keep(path, "openai", "old")
+    ring.forgetful = True
+
+    assert secrets.keep(path, "openai", KEY) == "file"
+
+    assert found(path) == KEY
+    assert ring.held == {}
 
 
 def test_a_key_that_was_set_goes_before_the_environment(path: str) -> None:
