@@ -11,6 +11,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ctxd.embed.backfill import Backfill, Index
 from ctxd.embed.model import Embedder, EmbedFailed, Vector
@@ -73,7 +74,7 @@ class Tier:
         if self._embedder is None or not self._embedder.model.dimensions:
             return None
         model = self._embedder.model
-        return Meaning(model.name, model.weight, self._ask)
+        return Meaning(model.name, model.weight, partial(self._ask, model.name))
 
     def state(self) -> VectorTier:
         """Return what there is to say of it."""
@@ -103,12 +104,12 @@ class Tier:
             await self._embedder.close()
         await asyncio.gather(*self._ending)
 
-    def _ask(self, text: str) -> Understood:
+    def _ask(self, model: str, text: str) -> Understood:
         remote = self._is_remote()
         if not self._waiting.acquire(timeout=0.0 if remote else TURN_S):
             return Understood(trouble=f"other questions wait for {'the provider' if remote else 'the model'} just now")
         try:
-            return self._asked_for(text)
+            return self._asked_for(model, text)
         finally:
             self._waiting.release()
 
@@ -116,9 +117,9 @@ class Tier:
         embedder = self._embedder
         return embedder is not None and embedder.model.remote
 
-    def _asked_for(self, text: str) -> Understood:
+    def _asked_for(self, model: str, text: str) -> Understood:
         assert self._loop is not None
-        future = asyncio.run_coroutine_threadsafe(self._question(text), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._question(model, text), self._loop)
         try:
             return Understood(future.result(ASK_S))
         except TimeoutError:
@@ -127,13 +128,14 @@ class Tier:
         except EmbedFailed as failed:
             return Understood(trouble=failed.message)
 
-    async def _question(self, text: str) -> Vector:
+    async def _question(self, model: str, text: str) -> Vector:
+        """Return a question's vector by the model that search compares it under. Raises EmbedFailed."""
         embedder, known = self._embedder, self._asked.get(text)
+        if embedder is None or embedder.model.name != model:
+            raise EmbedFailed("the model was replaced just now")
         if known is not None:
             self._asked.move_to_end(text)
             return known
-        if embedder is None:
-            raise EmbedFailed("no embedder any more")
         (vector,) = await embedder.embed([text], query=True)
         if embedder is self._embedder:
             self._asked[text] = vector

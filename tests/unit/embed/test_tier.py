@@ -102,6 +102,27 @@ def test_another_configuration_ends_the_embedder_before(tmp_path: Path) -> None:
     assert first.questions == second.questions == ["x"]
 
 
+def test_a_question_is_never_compared_under_another_model(tmp_path: Path) -> None:
+    """A search that began before the configuration changed, as a language model planned it, say, goes on by words."""
+    other = Hashing(msgspec.structs.replace(MODEL, name="other"))
+    made = iter([Hashing(), other])
+
+    async def main() -> Understood:
+        async with works(tmp_path / "s") as found:
+            it = tier(found, lambda: next(made))
+            it.use()
+            before = it.meaning
+            it.use()
+            assert before is not None
+            try:
+                return await asyncio.to_thread(before.ask, "x")
+            finally:
+                await it.close()
+
+    assert asyncio.run(main()) == Understood(trouble="the model was replaced just now")
+    assert other.questions == []
+
+
 @pytest.mark.parametrize(("remote", "who"), [(True, "the provider"), (False, "the model")])
 def test_who_hangs_never_holds_all_readers(
     remote: bool, who: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
