@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from ctxd.render import escape
+from ctxd.render.style import money
 from ctxd.state import VectorsFilled, VectorTier
 
 
@@ -68,7 +69,7 @@ def line(tier: VectorTier, filled: VectorsFilled | None) -> str:
     if found.replaces:
         share += f" by {escape.line(found.model)}, in place of those by {escape.line(found.replaces)}"
     if found.reason:
-        return f"vectors: partial, {share}; stopped: {escape.line(found.reason)}" + _remedy(found) + going
+        return f"vectors: partial, {share}{going}; stopped: {escape.line(found.reason)}{_remedy(found)}"
     pace = f", {found.per_s:g} a second, {_span(found.left_s or 0.0)} left" if found.per_s else ""
     return f"vectors: partial, {share}{pace}{going}"
 
@@ -77,7 +78,7 @@ def _going(found: Vectors) -> str:
     """Return where texts go and what that has cost, "" where they go nowhere."""
     if not found.remote:
         return ""
-    cost = f", ${found.spent_usd:.2f} of ${found.cap_usd:g} spent" if found.cap_usd is not None else ""
+    cost = f", {money(found.spent_usd)} of ${found.cap_usd:g} spent" if found.cap_usd is not None else ""
     return f", remote: texts go to {escape.line(' or '.join(found.hosts))}{cost}"
 
 

@@ -9,6 +9,15 @@ from ctxd.state import VectorsFilled, VectorTier
 
 MODEL = VectorTier(model="minilm")
 FAST = VectorTier(model="minilm", per_s=50.0)
+FAR = VectorTier(
+    model="m@6",
+    remote=True,
+    hosts=("a.example", "b.example"),
+    spent_usd=0.003,
+    cap_usd=2.0,
+    trouble="a.example answers 400",
+    hint="is the model there?",
+)
 PART = VectorsFilled(10_000, 2_500, False)
 
 
@@ -36,6 +45,18 @@ PART = VectorsFilled(10_000, 2_500, False)
             " 2 min left",
         ),
         (MODEL, VectorsFilled(0, 0, False), "vectors: partial, 0 of 0 chunks (0 %)"),
+        (
+            FAR,
+            PART,
+            "vectors: partial, 2,500 of 10,000 chunks (25 %), remote: texts go to a.example or b.example, $0.003 of $2"
+            " spent; stopped: a.example answers 400; is the model there?",
+        ),
+        (
+            FAR,
+            VectorsFilled(10_000, 10_000, True),
+            "vectors: ready (10,000 chunks, m@6, remote: texts go to a.example or b.example, $0.003 of $2 spent);"
+            " a.example answers 400; is the model there?",
+        ),
     ],
 )
 def test_a_line_says_how_far_vectors_are(tier: VectorTier, filled: VectorsFilled | None, said: str) -> None:

@@ -137,6 +137,7 @@ def test_a_failure_is_followed_by_the_next_provider(server: Provider, name: str)
     assert steered.warning.startswith("steering: openai: ") and steered.warning.endswith(
         "; steered by ollama-m instead"
     )
+    assert steered.warning.count("openai: ") == 1  # said once, though two questions went past it
     assert len(faulty.asked) == len(again(name))
 
 
