@@ -139,7 +139,7 @@ TABLE = (
             *("__future__", "asyncio", "collections", "contextlib", "email", "ipaddress", "logging", "msgspec", "os"),
             *("re", "socket", "threading", "time", "typing", "urllib"),
         ),
-        late=("certifi", "httpx", "ssl"),
+        late=("anyio", "certifi", "http", "httpx", "ssl"),
         never=DATABASES,
     ),
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),

@@ -130,11 +130,15 @@ class Http:
 
 
 def _made(ca_file: str) -> httpx.AsyncClient:
-    """Return a client, with what it loads. Raises RemoteFailed."""
+    """Return a client, with all that it loads. Raises RemoteFailed."""
+    import http.cookiejar
     import ssl
 
+    import anyio
     import certifi
     import httpx
+
+    anyio.run(anyio.sleep, 0)  # what httpx connects by; else the loop would load it, 20 ms, with the first request
 
     for name in ("httpx", "httpcore"):  # they would log every request
         logging.getLogger(name).setLevel(logging.WARNING)
@@ -149,6 +153,8 @@ def _made(ca_file: str) -> httpx.AsyncClient:
         verify=context,
         trust_env=False,
         follow_redirects=False,
+        # None is kept, and so none sent back: nobody needs to know that it was the same machine.
+        cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=())),
         headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "ctx"},
         limits=httpx.Limits(max_connections=8, max_keepalive_connections=4, keepalive_expiry=_KEPT_S),
     )

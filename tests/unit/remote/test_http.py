@@ -8,6 +8,7 @@ import json
 import logging
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 
@@ -281,6 +282,34 @@ def test_variables_of_the_environment_do_not_count(provider: Provider, monkeypat
     assert post(f"{provider.url}/x")
 
 
+def test_no_cookie_is_kept(provider: Provider) -> None:
+    """What a provider would know us by is not sent back to it."""
+    provider.misbehave(Fault(headers={"Set-Cookie": "who=we; Path=/"}))
+
+    post(f"{provider.url}/x", times=2)
+
+    assert [asked.headers.get("cookie") for asked in provider.asked] == [None, None]
+
+
+def test_the_loop_loads_nothing(provider: Provider) -> None:
+    """What a first request needs is loaded beside it; in 20 ms of the loop nobody else gets an answer."""
+    code = (
+        "import asyncio, sys, ctxd.daemon\n"
+        "from ctxd.remote.http import Http\n"
+        "async def main():\n"
+        "    http = Http()\n"
+        "    await http._client('127.0.0.1', '')\n"
+        "    before = set(sys.modules)\n"
+        f"    await http.post('{provider.url}/x', b'1', {{}}, deadline_s=20)\n"
+        "    print(len(set(sys.modules) - before))\n"
+        "    await http.close()\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert int(done.stdout) < 12, done.stdout
+
+
 def test_nothing_of_a_request_is_logged(provider: Provider, caplog: pytest.LogCaptureFixture) -> None:
     """At the most talkative level, and when it fails."""
     caplog.set_level(logging.DEBUG)
@@ -295,8 +324,6 @@ def test_nothing_of_a_request_is_logged(provider: Provider, caplog: pytest.LogCa
 
 def test_httpx_is_loaded_when_it_is_needed() -> None:
     """Who has no provider does not pay for it."""
-    import sys
-
     code = "import sys, ctxd.remote.http, ctxd.daemon; print(sorted({'httpx', 'anyio', 'certifi'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
