@@ -38,7 +38,9 @@ _AT_ONCE = "disconnected without sending"
 # No longer than anybody would wait.
 _MOST_RETRY_AFTER_S = 3600.0
 # A word for what is wrong, as providers put it beside their sentences: those could repeat what was sent.
-_WORD = re.compile(r'"(?:code|type|status)"\s*:\s*"([A-Za-z_]{3,40})"')
+_WORD = re.compile(r'"(?:code|type|status|reason)"\s*:\s*"([A-Za-z_]{3,40})"')
+# How Google says with a status of 400 what others say with 401.
+_NO_KEY = "API_KEY_INVALID"
 _ERROR_BYTES = 16_384
 
 
@@ -196,9 +198,9 @@ async def _exchange(client: httpx.AsyncClient, asked: httpx.Request, host: str, 
 async def _refusal(response: httpx.Response, host: str, asked: httpx.Request) -> RemoteFailed:
     """Return what a status other than 200 means."""
     status = response.status_code
-    word = await _word(response, asked)
-    said = f"{host} answers {status}{f' ({word})' if word else ''}"
-    if status in (401, 403):
+    words = await _words(response, asked)
+    said = f"{host} answers {status}{f' ({words[0]})' if words else ''}"
+    if status in (401, 403) or _NO_KEY in words:
         return RemoteFailed("refused", f"{said}: the key is not accepted")
     if status == 429:
         return RemoteFailed("limited", f"{said}: too much was asked of it", retry_after_s=_retry_after(response))
@@ -209,8 +211,8 @@ async def _refusal(response: httpx.Response, host: str, asked: httpx.Request) ->
     return RemoteFailed("rejected", said, "is the model there, the endpoint right?", status=status)
 
 
-async def _word(response: httpx.Response, asked: httpx.Request) -> str:
-    """Return the provider's own word for what is wrong, if it is one that was not in what it was sent."""
+async def _words(response: httpx.Response, asked: httpx.Request) -> list[str]:
+    """Return the provider's own words for what is wrong, but for those that were in what it was sent."""
     body = bytearray()
     async for piece in response.aiter_raw():
         body += piece
@@ -218,7 +220,7 @@ async def _word(response: httpx.Response, asked: httpx.Request) -> str:
             break
     sent = asked.content + b"\0" + b"\0".join(value for _, value in asked.headers.raw)
     found = _WORD.findall(body[:_ERROR_BYTES].decode("utf-8", "replace"))
-    return next((word for word in found if word.encode() not in sent), "")
+    return [word for word in found if word.encode() not in sent]
 
 
 def _retry_after(response: httpx.Response) -> float:

@@ -23,7 +23,7 @@ async def ask(remote: Remote, question: Ask, lately: Lately, *, deadline_s: floa
         try:
             return await _asked(remote, question, deadline_s, strict=True)
         except RemoteFailed as failed:
-            if failed.status not in _NO_SCHEMA or remote.target.kind == "gemini":
+            if failed.status not in _NO_SCHEMA:
                 raise
         said = await _asked(remote, question, ends - time.monotonic(), strict=False)
         lately.refuses_schema(remote.target)  # not before: it may have refused something else

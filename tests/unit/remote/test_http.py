@@ -20,6 +20,9 @@ from ctxd.remote.names import Names
 from tests.remote import Fault, Provider, free_port
 
 KEY = "sk-veryverysecretkey"
+# As Gemini says that a key is not one.
+GOOGLE = b"""{"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT",
+  "details": [{"@type": "type.example/ErrorInfo", "reason": "API_KEY_INVALID", "domain": "example"}]}}"""
 SENT = b'{"text": "never to be repeated"}'
 
 
@@ -71,6 +74,7 @@ def test_json_comes_back(provider: Provider) -> None:
     [
         (Fault(401, b'{"error": {"code": "invalid_api_key"}}'), "refused", "401 (invalid_api_key)"),
         (Fault(403, b"{}"), "refused", "403"),
+        (Fault(400, GOOGLE), "refused", "400 (INVALID_ARGUMENT): the key is not accepted"),
         (Fault(404, b'{"error": {"message": "never to be repeated", "code": "model_not_found"}}'), "rejected", "404"),
         (Fault(400, json.dumps({"error": {"code": "repeated"}}).encode()), "rejected", "400: "),
         (Fault(400, json.dumps({"error": {"code": "veryverysecretkey"}}).encode()), "rejected", "400: "),

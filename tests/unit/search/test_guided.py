@@ -11,11 +11,11 @@ import pytest
 
 from ctxd import tokens
 from ctxd.guide import Guide, Steered, SubQuery, Verdict
-from ctxd.model import Freshness, View
-from ctxd.search import guided, run
+from ctxd.model import Freshness, Meaning, Understood, View
+from ctxd.search import guided, pack, run
 from ctxd.search.filters import Scope, scope
 from ctxd.search.ranking import search
-from ctxd.search.semantic import NO_WISH
+from ctxd.search.semantic import NO_WISH, Wish
 from ctxd.search.sent import Session
 from ctxd.search.weights import NONE
 from ctxprotocol.messages import Answer, Find, Query
@@ -237,6 +237,7 @@ def test_a_limit_beyond_what_was_judged_is_served(index: Index) -> None:
     assert len(rows(asked(index, told, output="json"))) == 1
     guide = Guide((STALE, SubQuery("state step", "words", 0.5)))
     verdicts = tuple(Verdict(one.id, one.line_start, n == 0, "x") for n, one in enumerate(shown(index, guide)))
+    assert len(rows(asked(index, Steered(guide=guide, verdicts=verdicts, by="m"), output="json"))) == 1
     many = rows(asked(index, Steered(guide=guide, verdicts=verdicts, by="m"), output="json", limit=50))
     assert len(many) > 5 and [row.get("summary_by") for row in many[:2]] == ["m", None]
 
@@ -264,6 +265,54 @@ def test_a_steered_answer_stays_within_its_budget(index: Index, budget: int, out
 
         assert tokens.count(out) <= max(budget, 160 if output == "json" else 0)
         assert "steered" in out
+
+
+def test_verdicts_tell_twins_apart(tmp_path: Any) -> None:
+    """The same text twice in one file is two places."""
+    lay(str(tmp_path / "r"), {"m.py": "def same():\n    return forget()\n\n\ndef same():\n    return forget()\n"})
+    other = Index(str(tmp_path / "r"), str(tmp_path / "index.db"))
+    other.take()
+    with other.snapshot() as snapshot:
+        request = Find(directory=b"/", text="same", output="json")
+        places = run.shown(snapshot, request, view(other), Guide())
+        verdicts = tuple(Verdict(one.id, one.line_start, one.line_start > 1, "x") for one in places)
+        answer = run.find(snapshot, request, view(other), Steered(guide=Guide(), verdicts=verdicts, by="m"))
+
+    assert len(places) == 2 and [row["line_start"] for row in rows(answer)] == [5]
+
+
+def test_what_the_model_kept_is_worth_its_lines(index: Index) -> None:
+    """Also a place that words alone would have given one line."""
+    guide = Guide((SubQuery("state step", "words", 0.05),))
+    verdicts = tuple(Verdict(one.id, one.line_start, True, "x") for one in shown(index, guide))
+    request = Query(directory=b"/", text=QUESTION, budget=8_000, output="json", limit=len(verdicts))
+    with index.snapshot() as snapshot:
+        answer = run.query(snapshot, request, view(index), None, Steered(guide=guide, verdicts=verdicts, by="m"))
+
+    assert sum("code" in row for row in rows(answer)) == pack._MAX_CODED
+
+
+def test_of_a_glob_with_many_matches_none_is_worth_a_line(index: Index) -> None:
+    """It says little: twenty definitions may not fill the answer."""
+
+    def lines(guide: Guide) -> int:
+        with index.snapshot() as snapshot:
+            worth = guided.search(snapshot, QUESTION, Scope(), guide, NONE, NO_WISH).worth
+        return sum(share >= pack.STUB_SHARE for share in worth)
+
+    assert lines(Guide(symbols=("step_*",))) == lines(Guide())
+    assert lines(Guide(symbols=("drop_*",))) == lines(Guide()) + 1
+
+
+def test_vectors_speak_for_what_is_meant_alone() -> None:
+    """Each asks a provider: the other strategies do not, and nothing does where the request forbids it."""
+    meaning = Meaning("m", 1.0, lambda _: Understood())
+    wished = Wish(meaning)
+
+    found = guided._wish(SubQuery("x", "meaning", 1.0), wished)
+    assert (found.meaning, found.forced) == (meaning, True)
+    assert guided._wish(SubQuery("x", "words", 1.0), wished) is NO_WISH
+    assert guided._wish(SubQuery("x", "meaning", 1.0), NO_WISH) is NO_WISH
 
 
 def test_a_session_is_kept_with_steering(index: Index) -> None:
