@@ -314,6 +314,37 @@ def test_what_costs_too_much_is_refused_before_any_of_it_is_asked(root: Path, tm
     assert len(embedder.estimates) == 2
 
 
+def test_what_the_cache_has_is_kept_where_the_rest_costs_too_much(root: Path, tmp_path: Path) -> None:
+    """It costs nothing; counted of the rest are its bytes, which are more than its letters."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name, text in {**FILES, "new.py": "def größe():\n    return größer\n"}.items():
+        (other / name).write_text(text)
+
+    async def main() -> tuple[Hashing, int]:
+        embedder = Hashing()
+        embedder.paid = True
+        async with works(tmp_path / "s") as found:
+            first = await found.fresh(str(root))
+            async with filling(found, embedder) as filler:
+                await until(lambda: is_ready(first))
+                embedder.most_bytes = 0
+                second = await found.fresh(str(other))
+                filler.nudge()
+                async with asyncio.timeout(ENOUGH_S):
+                    while filler.trouble is None:
+                        await asyncio.sleep(0.005)
+                kept, embedder.most_bytes = await count(second), 1_000
+                filler.nudge()
+                await until(lambda: is_ready(second))
+                assert await count(first) == kept == await count(second) - 1
+        return embedder, kept
+
+    embedder, kept = asyncio.run(main())
+    assert kept == 45
+    assert embedder.estimates[-1] == len(embedder.asked[-1].encode()) > len(embedder.asked[-1])
+
+
 def test_a_model_is_learnt_before_vectors_are_its(root: Path, tmp_path: Path) -> None:
     """Whose dimensions are not known is asked first, and nothing of the user's goes there until then."""
 
