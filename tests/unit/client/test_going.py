@@ -111,7 +111,8 @@ def test_who_may_cost_money_is_said_not_to_be_asked(said: str, detail: str) -> N
 
     found = going._spending(target, config)
 
-    assert (found.state, detail in found.detail) == ("bad", True) if found is not None else not detail
+    assert (found is not None) == bool(detail)
+    assert found is None or (found.state == "bad" and detail in found.detail)
     capped = going._spending(target, settings.parse(f"{text}embed.spend_cap_usd = 1\n", "c.toml"))
     assert (capped is not None) == (detail == "what it costs is not known")
 
