@@ -317,7 +317,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """Figures of one reply; times in milliseconds.
 
-    `steered_by` is the language model that had a say, `dropped` counts the places it dropped; a cost of None is unknown.
+    `steered_by` is the language model that had a say, `dropped` counts the places it dropped. A cost of
+    None is not known.
     """
 
     search_ms: float = 0.0
