@@ -17,7 +17,7 @@ COUNTS = {
     "redis": {"exact": 50, "broad": 50},
     "next": {"exact": 20, "broad": 20},
     "reports": {"report": 60},
-    "django": {"meaning": 80},
+    "django": {"meaning": 80, "apart": 95},
 }
 
 
