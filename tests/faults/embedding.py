@@ -21,7 +21,7 @@ import psutil
 from ctxd.embed.local import LocalEmbedder
 from ctxd.embed.tier import WAITING
 from ctxd.store.readers import THREADS
-from ctxprotocol.messages import Find, Update
+from ctxprotocol.messages import Answer, Find, Update
 from tests.faults.compare import index_files
 from tests.faults.copies import Edit
 from tests.faults.kills import power_cut
@@ -154,8 +154,7 @@ def question_killed(bench: Bench) -> str:
     bench.lab.link.send(bench.question())
     time.sleep(bench.lab.random.uniform(0, 0.01))
     doomed.kill()
-    bench.lab.link.receive()
-    return troubled(bench)
+    return refused(bench.lab.link) or troubled(bench)
 
 
 def passages_hung(bench: Bench) -> str:
@@ -184,8 +183,8 @@ def question_hung(bench: Bench) -> str:
             if wrong := bench.wrong_words():
                 return wrong
         waiting = len(stuck) - len(select.select([link.socket for link in stuck], [], [], 0)[0])
-        for link in stuck:
-            link.receive()
+        if wrong := "".join(map(refused, stuck)):
+            return wrong
     if waiting < WAITING:
         return f"words waited behind meaning: {waiting} questions of {THREADS} were left"
     wait_until(lambda: not alive(hung), COMPLETE_S, "the hung process is ended")
@@ -215,6 +214,12 @@ FAULTS = (
     question_hung,
     daemon_killed_over_hung_children,
 )
+
+
+def refused(link: Link) -> str:
+    """Take the next reply and say what it is unless it is an answer: words have one in any case."""
+    reply = link.receive()
+    return "" if isinstance(reply, Answer) else f"instead of an answer: {reply}"
 
 
 def troubled(bench: Bench) -> str:
