@@ -37,6 +37,8 @@ TEXTS, PAUSE_S = 80, 0.004
 # A crash repeats no more than what was in work.
 BITE = LocalEmbedder.batch
 COMPLETE_S = 60.0
+# Who asks without a pause holds vectors up.
+GLANCE_S = 0.1
 # How long words are asked for while questions hang: less than those hang.
 ASKED_S = 0.4
 WORDS = ("river", "lantern", "harbour", "meadow", "copper", "violin", "winter", "garden", "engine", "marble", "ticket")
@@ -120,6 +122,7 @@ def trial(bench: Bench, fault: Callable[[Bench], str]) -> str:
     end = time.monotonic() + COMPLETE_S
     while not wrong and not ready(bench.lab.link, bench.lab.tree):
         wrong = bench.wrong_words()
+        time.sleep(GLANCE_S)
         if time.monotonic() > end:
             wrong = f"vectors not complete within {COMPLETE_S:g} s"
     asked = bench.new()
