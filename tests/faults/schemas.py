@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from tests.faults import copies
 from tests.faults.compare import index_files, problems_of
 from tests.faults.disks import set_aside
 from tests.faults.lab import Lab, Row, Size
-from tests.faults.models import HashModel, Place, build, snapshot_of, vectors_of
+from tests.faults.models import AT_ONCE, HashModel, Place, build, snapshot_of, vectors_of
 from tests.processes import wait_until
 
 Trial = Callable[[Lab, Row], str]
@@ -31,6 +32,7 @@ FILES = 30
 # What a text takes, so that it can be seen what is answered meanwhile.
 PAUSE_S = 0.02
 VECTORS_S = 60.0
+GLANCE_S = 0.1
 # How often all trials are made.
 ROUNDS = {"ci": 1, "release": 5, "nightly": 20}
 
@@ -49,7 +51,7 @@ def schemas(size: Size, seed: int, bin: str) -> Row:
             trials += [partial(older_and_newer, them=them), partial(registry_migrated, them=them)]
         for trial in trials * ROUNDS[size.name]:
             row.count(tried(seed, bin, row, trial))
-        by_hashes = build(Path(folder, "hashes"), bin)
+        by_hashes = build(Path(folder, "hashes"), bin, AT_ONCE)
         for number in range(ROUNDS[size.name]):
             for running in (True, False):
                 models = [HashModel(Path(folder, f"{number}{running}", name), PAUSE_S) for name in ("former", "later")]
@@ -195,6 +197,7 @@ def other_model(lab: Lab, row: Row, models: list[HashModel], running: bool) -> s
         if wrong := asked(lab, row) or mixed(path, old, former):
             return wrong
         told.update(lab.link.find(lab.tree.root, "which version is it", semantic=True)["warnings"])
+        time.sleep(GLANCE_S)  # who asks without a pause holds vectors up
     if wrong := asked(lab, row) or mixed(path, old, former):
         return wrong
     if not any("those by former@" in each and "of no use to later@" in each for each in told):
