@@ -217,6 +217,7 @@ def test_without_a_network_nothing_waits(ctx: Home, paid_by: Tree) -> None:
     ctx.run("auth", "set", "voyage", input=KEY, cwd="/")
     assert run("daemon", "start")[1].returncode == 0
     run("find", "wage")
+    wait_until(lambda: Path(ctx.path, "providers.json").exists(), 30, "vectors tried")
     taken = [run("find", "wage", "--semantic") for _ in range(5)]
     ended, done = run("daemon", "stop")
 

@@ -19,7 +19,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 TRANSCRIPTS = """\
 $ ctx find x --limt 3
 ctx: no such option: --limt
-  did you mean --limit or --timeout?
+  did you mean --limit or --llm or --timeout?
   a text that begins with - goes after --: ctx find -- --limt
   usage: ctx find [OPTIONS] TEXT
   more: ctx find --help
