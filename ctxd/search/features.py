@@ -102,9 +102,11 @@ class Subject:
 
     def _in_a_row(self, parts: tuple[str, ...]) -> float:
         """Return what a name is worth more where its parts stand in the question in a row."""
+        if len(parts) < 2 or len(parts) > len(self._order):
+            return 1.0
         asked = [self._asked(part) for part in parts]
         rows = (self._order[start : start + len(asked)] for start in range(len(self._order)))
-        return weights.STEM_RUN if len(asked) > 1 and asked in rows else 1.0
+        return weights.STEM_RUN if asked in rows else 1.0
 
     def _share(self, parts: tuple[str, ...]) -> float:
         return sum(1 for part in parts if self._asked(part)) / len(parts) if parts else 0.0

@@ -71,9 +71,8 @@ def search(
 
     def ordered() -> list[Scored]:
         candidates = assemble(snapshot, found, order, within.kind)
-        return rank.ranked(
-            asked, found, candidates, subject, standing(snapshot, subject, found.lexical, candidates), without
-        )
+        known = standing(snapshot, asked, subject, found.lexical, candidates)
+        return rank.ranked(asked, found, candidates, subject, known, without)
 
     scored = ordered()
     spoken = semantic.spoken(snapshot, asked, wished, scored, by_words.coverage, within)

@@ -12,6 +12,7 @@ import msgspec
 
 from ctxd.search.candidates import Candidate
 from ctxd.search.features import Subject
+from ctxd.search.plan import Plan
 from ctxd.search.shortlist import Shortlist
 from ctxd.store import read
 from ctxd.store.snapshot import Snapshot
@@ -31,26 +32,26 @@ class Standing(msgspec.Struct, frozen=True):
     older: frozenset[int] = frozenset()
 
 
-def standing(snapshot: Snapshot, subject: Subject, found: Shortlist, candidates: Sequence[Candidate]) -> Standing:
-    """Return what is known of the files of these candidates."""
-    return Standing(_exports(snapshot, subject, found), _older(snapshot, candidates))
+def standing(
+    snapshot: Snapshot, asked: Plan, subject: Subject, found: Shortlist, candidates: Sequence[Candidate]
+) -> Standing:
+    """Return what is known of the files of these candidates. Who asks for a name or a path is told by those alone."""
+    exports = _exports(snapshot, subject, found) if asked.kind == "prose" else {}
+    return Standing(exports, _older(snapshot, candidates))
 
 
 def _exports(snapshot: Snapshot, subject: Subject, found: Shortlist) -> dict[int, float]:
     leading = list(dict.fromkeys(chunk.file for chunk in found.chunks.values()))[:_FILES]
     best: dict[int, float] = {}
-    if subject.stems and subject.prose:
-        for file, name in read.exported(snapshot, leading, subject.beginnings()):
-            best[file] = max(best.get(file, 0.0), subject.name(name))
+    for file, name in read.exported(snapshot, leading, subject.beginnings()):
+        best[file] = max(best.get(file, 0.0), subject.name(name))
     return best
 
 
 def _older(snapshot: Snapshot, candidates: Sequence[Candidate]) -> frozenset[int]:
     beside: dict[int, str] = {}
     for one in candidates:
-        path = one.file.path
-        plain = _VERSION.sub("", path, count=1)
-        if plain != path:
-            beside[one.file.id] = plain
+        if _VERSION.search(one.file.path):
+            beside[one.file.id] = _VERSION.sub("", one.file.path, count=1)
     there = read.indexed(snapshot, set(beside.values())) if beside else frozenset()
     return frozenset(file for file, plain in beside.items() if plain in there)
