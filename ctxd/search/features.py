@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from ctxd.search import weights
 from ctxd.search.plan import Plan
 from ctxd.store.lexicon import Lexicon
 from ctxd.store.read import SymbolRow
 
+# The parts of a score, each with the name under which `--explain` prints it.
+Parts = tuple[tuple[str, float], ...]
 # A shorter beginning is shared by words that have nothing else in common.
 _BEGINNING = 4
 # Whatever `_asked` takes for a word of the question shares at least so much with its stem.
@@ -41,51 +42,55 @@ class Subject:
                     self.stems.setdefault(stem, math.log(1 + chunk_count / (book.spread(stem) + 1)))
         self._total = sum(self.stems.values()) or 1.0
         self._modules = [name.segments for name in plan.names if len(name.segments) > 1]
-        self._paths: dict[str, tuple[float, float, float]] = {}
+        self._paths: dict[str, Parts] = {}
         self._names: dict[str, float] = {}
         self._known: dict[str, str] = {}
 
-    def features(self, path: str, symbol: SymbolRow | None) -> Iterable[tuple[str, float]]:
+    def features(self, path: str, symbol: SymbolRow | None) -> Parts:
         """Return what a path adds, and the name and kind of a definition."""
-        if not self.prose or not self.stems:
-            return
-        yield from self.of_path(path)
-        if symbol is not None:
-            yield "name", weights.NAME * self.name(symbol.name)
-            yield "kind", weights.KIND * _worth(symbol)
-            yield "owner", weights.OWNER * self.name(symbol.parent.rpartition(".")[2])
+        if symbol is None or not self.prose or not self.stems:
+            return self.of_path(path)
+        return (
+            *self.of_path(path),
+            ("name", weights.NAME * self.name(symbol.name)),
+            ("kind", weights.KIND * _worth(symbol)),
+            ("owner", weights.OWNER * self.name(symbol.parent.rpartition(".")[2])),
+        )
 
-    def of_path(self, path: str) -> Iterable[tuple[str, float]]:
+    def of_path(self, path: str) -> Parts:
         """Return what a path adds to a score."""
-        if self.prose and self.stems:
-            share, stem, folder = self.path(path)
-            yield "path", weights.PATH * share
-            yield "file name", weights.STEM * stem
-            yield "folder", weights.FOLDER * folder
-            yield "module", weights.MODULE * (bool(self._modules) and self._is_module(path))
+        if not self.prose or not self.stems:
+            return ()
+        known = self._paths.get(path)
+        if known is None:
+            share, stem, folder = self._shares(path)
+            known = self._paths[path] = (
+                ("path", weights.PATH * share),
+                ("file name", weights.STEM * stem),
+                ("folder", weights.FOLDER * folder),
+                ("module", weights.MODULE * (bool(self._modules) and self._is_module(path))),
+            )
+        return known
 
     def _is_module(self, path: str) -> bool:
         """Whether a dotted name of the question is that of a path, as far as the path goes."""
         place = _place(path)
         return any(all(a == b for a, b in zip(place, reversed(one), strict=False)) for one in self._modules)
 
-    def path(self, path: str) -> tuple[float, float, float]:
+    def _shares(self, path: str) -> tuple[float, float, float]:
         """Return the share of the question in a path's stem and folder, and that of either in the question.
 
         A stem of several words that stand so in the question counts a fifth more.
         """
-        known = self._paths.get(path)
-        if known is None:
-            *folders, base = path.split("/")
-            plain = base.split(".")[0]
-            if plain in _UNNAMED and folders:
-                plain = folders.pop()
-            stem = self._book.parts(plain)
-            folder = self._book.parts(folders[-1]) if folders else ()
-            hit = {word for part in (*stem, *folder) if (word := self._asked(part))}
-            share = sum(self.stems[word] for word in hit) / self._total
-            known = self._paths[path] = (share, self._share(stem) * self._in_a_row(stem), self._share(folder))
-        return known
+        *folders, base = path.split("/")
+        plain = base.split(".")[0]
+        if plain in _UNNAMED and folders:
+            plain = folders.pop()
+        stem = self._book.parts(plain)
+        folder = self._book.parts(folders[-1]) if folders else ()
+        hit = {word for part in (*stem, *folder) if (word := self._asked(part))}
+        share = sum(self.stems[word] for word in hit) / self._total
+        return share, self._share(stem) * self._in_a_row(stem), self._share(folder)
 
     def name(self, name: str) -> float:
         """Return the share of a name's parts that the question speaks of; one part alone counts half."""
