@@ -24,7 +24,7 @@ class Subject:
 
     def __init__(self, plan: Plan, book: Lexicon, chunk_count: int) -> None:
         self._book = book
-        self.prose = plan.kind != "path"
+        self._prose = plan.kind != "path"
         self.stems: dict[str, float] = {}
         # The stems in the order of the question, for names of several words.
         self._order: list[str] = []
@@ -48,7 +48,7 @@ class Subject:
 
     def features(self, path: str, symbol: SymbolRow | None) -> Parts:
         """Return what a path adds, and the name and kind of a definition."""
-        if symbol is None or not self.prose or not self.stems:
+        if symbol is None or not self._prose or not self.stems:
             return self.of_path(path)
         return (
             *self.of_path(path),
@@ -59,7 +59,7 @@ class Subject:
 
     def of_path(self, path: str) -> Parts:
         """Return what a path adds to a score."""
-        if not self.prose or not self.stems:
+        if not self._prose or not self.stems:
             return ()
         known = self._paths.get(path)
         if known is None:
