@@ -140,7 +140,7 @@ def sheet(args: argparse.Namespace, bin: str) -> int:
     tried, survived = sum(row.tried for row in rows), sum(row.survived for row in rows)
     print(f"survived {survived} of {tried}, worst answer {max(row.worst_s for row in rows) * 1e3:.0f} ms")
     if args.json:
-        left_out = {"waits_s": None, "chart": None}
+        left_out = {"waits_s": None, "chart": None, "told_at": None}
         args.json.write_text(json.dumps([asdict(row) | left_out | {"worst_s": row.worst_s} for row in rows]))
     return 0 if all(row.green for row in rows) else 1
 

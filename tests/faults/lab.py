@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +47,7 @@ class Size:
 #       R01   R02    R03  R07        R08         R20      R15           R16     R18       R21 R23 R22 B058
 SIZES = {
     "ci": Size(300, 50, 2, 12, 40, 15, 150, 3, 25, 30, 600, 300, 40, 12, 2.0, 6, 1, 10),
-    "release": Size(2_000, 200, 10, 100, 40, 100, 1_000, 20, 50, 100, 20_000, 10_000, 1_000, 200, 10.0, 20, 3, 200),
+    "release": Size(2_000, 200, 10, 300, 40, 200, 1_000, 20, 50, 100, 20_000, 10_000, 1_000, 200, 10.0, 20, 3, 200),
     "nightly": Size(
         *(50_000, 2_000, 100, 5_000, 40, 2_000, 1_000, 100, 50),
         *(100, 200_000, 1_000_000, 10_000, 2_000, 60.0, 100, 20, 2_000),
@@ -55,6 +56,8 @@ SIZES = {
 # `fresh: false` counts as unavailability, and so does an answer that takes longer than this.
 PATIENCE_S = 30.0
 WRONG_KEPT = 10
+# A long experiment says how far it is, so that one that is cut off has not run for nothing.
+TOLD_EVERY_S = 60.0
 
 
 @dataclass
@@ -75,6 +78,7 @@ class Row:
     took_s: float = 0.0
     unfresh_share: float = 0.001
     chart: str = ""
+    told_at: float = field(default_factory=time.monotonic)
 
     def count(self, fault: str = "") -> None:
         """Count one trial; `fault` says what was wrong with it."""
@@ -83,6 +87,10 @@ class Row:
             self.survived += 1
         elif len(self.wrong) < WRONG_KEPT:
             self.wrong.append(f"#{self.tried} {fault}")
+        if time.monotonic() - self.told_at > TOLD_EVERY_S:
+            self.told_at = time.monotonic()
+            far = f"{self.id:4} {self.survived}/{self.tried} so far, worst {self.worst_s * 1e3:.0f} ms"
+            print(far, file=sys.stderr, flush=True)
 
     @property
     def worst_s(self) -> float:
