@@ -52,13 +52,14 @@ from tests.faults import (
     switches,
     vanished,
     versions,
+    writers,
 )
 from tests.faults.lab import SIZES, Row, Size
 from tests.home import BIN
 
 EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
     "R01": reads.read_your_writes,
-    "R02": reads.writes_of_another_process,
+    "R02": writers.parallel_writers,
     "R03": storms.overflow,
     "R04": silence.lying_watcher,
     "R05": deaf.no_events,

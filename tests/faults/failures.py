@@ -32,7 +32,7 @@ RIGHT_WITHIN_S = 10.0
 COMPARED_EVERY = 40
 FILES = 25
 # How many numbers are tried of each kind, up to which: while it works, and while it starts.
-NUMBERS = {"ci": (3, 30), "release": (100, 300), "nightly": (1_000, 1_000)}
+NUMBERS = {"ci": (3, 30), "release": (300, 300), "nightly": (1_000, 1_000)}
 # What is seldom called is not called so often in any work of some seconds.
 MOST = {"sync": 25, "truncate": 25, "delete": 25, "lock": 60}
 STARTS = {"ci": (1, 30), "release": (40, 40), "nightly": (60, 60)}
