@@ -7,7 +7,7 @@ BENCH_ARGS ?=
 SHELL := /bin/sh
 .SHELLFLAGS := -ec
 MAKEFLAGS += --no-print-directory
-.PHONY: demo test lint format bench corpora definitions faults faults-red nightly clean venv dev
+.PHONY: demo test lint format bench bench-trees corpora definitions faults faults-red nightly clean venv dev
 
 # The state of everything run from here stays below the virtual environment unless CTX_HOME says otherwise.
 define ENVIRONMENT
@@ -60,6 +60,10 @@ format: dev
 
 bench: dev
 	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench --packages "$${TMPDIR:-/tmp}/ctx-sources-$$(id -u)" $(BENCH_ARGS)
+
+# Saves, branch switches, the audit and idleness on 5,000 and 50,000 files: some 25 minutes.
+bench-trees: dev
+	@$(ENVIRONMENT); "$$VENV/bin/python" -m tests.bench.trees $(BENCH_ARGS)
 
 # Real sources against other programs' word for it: make corpora CORPORA="DIR ..."
 corpora: dev
