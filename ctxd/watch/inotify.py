@@ -53,6 +53,7 @@ class InotifyWatcher:
         self._rules = Rulebook()
         self._queue = kernel.Queue(self)
         self._devices = {os.stat(root).st_dev} if os.path.isdir(root) else set()
+        self._mounts = mounts.Changes(root)
         found = mounts.file_system(root)
         if found not in mounts.TRUSTED:
             self._distrust(f"file system {found}", _LOCAL)
@@ -107,6 +108,8 @@ class InotifyWatcher:
     def drain(self, limit: int = 2000) -> Drained:
         """Return what is queued, about `limit` events at most, each once; never wait."""
         with self._lock:
+            if self._mounts.any():
+                self._remounted()
             read = 0
             while not self._closed and read < limit:
                 taken = self._queue.read(max(4096, (limit - read) * kernel.EVENT_BYTES))
@@ -122,6 +125,7 @@ class InotifyWatcher:
         with self._lock:
             if not self._closed:
                 self._closed = True
+                self._mounts.close()
                 self._queue.close()
                 self._paths.clear()
                 self._numbers.clear()
@@ -216,6 +220,11 @@ class InotifyWatcher:
             self._devices.add(device)
             if (found := mounts.file_system(where)) not in mounts.TRUSTED:
                 self._distrust(f"file system {found} at {where}", _LOCAL)
+
+    def _remounted(self) -> None:
+        """Other files may be seen now than those that are watched, and a file system that was distrusted be gone."""
+        self._lose("a file system was mounted or unmounted here")
+        self.passing = self.passing or not self.trusted
 
     def _refused(self, where: str, error: OSError) -> None:
         """Take note of a watch that could not be added."""

@@ -37,6 +37,28 @@ def test_the_longest_mount_point_holds_a_path(path: str, file_system: str) -> No
     assert mounts.holding(mounts.parse(TABLE), path) == file_system
 
 
+@pytest.mark.parametrize(
+    ("root", "points"),
+    [
+        ("/srv/x", ["/"]),
+        ("/", ["/", "/proc", "/home/ada/my code", "/home/ada/my code/build", "/mnt", "/mnt", "/home/bé"]),
+        ("/home/ada/my code", ["/home/ada/my code", "/home/ada/my code/build"]),
+        ("/home/ada/my code/bui", ["/home/ada/my code"]),
+        ("/mnt/x", ["/mnt"]),
+    ],
+)
+def test_what_is_seen_below_a_root(root: str, points: list[str]) -> None:
+    """The mount that holds the root, and each that hides a part of it."""
+    found = mounts.shown(mounts.parse(TABLE), root)
+    assert sorted(mount.point for mount in found) == sorted(points)
+
+
+def test_a_mount_in_the_place_of_another_is_another() -> None:
+    """The same point and type, another device."""
+    one, other = (mounts.parse(TABLE.replace(b"0:41", device)) for device in (b"0:41", b"0:77"))
+    assert mounts.shown(one, "/home/ada") != mounts.shown(other, "/home/ada")
+
+
 def test_without_a_table_nothing_is_known() -> None:
     """What is not known is not trusted."""
     assert mounts.holding((), "/srv") == mounts.UNKNOWN not in mounts.TRUSTED
