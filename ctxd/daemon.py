@@ -47,6 +47,7 @@ from ctxd.visit import Services
 from ctxd.watch.opening import open_watcher
 from ctxd.worktree import Worktree
 from ctxd.worktrees import Worktrees, rules_of
+from ctxprotocol import models
 from ctxprotocol.endpoint import log_path
 from ctxprotocol.errors import CtxError, DaemonUnreachable
 from ctxprotocol.messages import Answer, AnyRequest, Watch
@@ -125,6 +126,8 @@ class _Daemon:
         self._grace_s = SIGNAL_GRACE_S
         self._applied = config.last_good()
         settings = settings_of(self._applied)
+        # Where the embedder's model lay when it was taken, if it is one of a hub.
+        self._place = ""
         # What a changed configuration has set going.
         self._errands: set[asyncio.Task[None]] = set()
         self._http = Http()
@@ -225,7 +228,15 @@ class _Daemon:
         return lambda: not worktree.closed and self._worktrees.machinery.maker == wanted
 
     def _embedder(self) -> Embedder | None:
-        return choice.embedder(embedding(self._applied), self._remote, self._ledger)
+        fetched = models.directory(self._instance.state_directory)
+        self._place = choice.place(embedding(self._applied), fetched)
+        return choice.embedder(embedding(self._applied), fetched, self._remote, self._ledger)
+
+    def _look_at_models(self) -> None:
+        """Take up a model that was fetched, or removed, since the configuration named it."""
+        if choice.place(embedding(self._applied), models.directory(self._instance.state_directory)) != self._place:
+            log.info("the model that embed.model names has come, gone or changed")
+            self._tier.use()
 
     def _remote(self, target: Target) -> Remote:
         return Remote(target, self._http, self._keys)
@@ -262,6 +273,7 @@ class _Daemon:
                 log.warning("the socket was removed; binding it again")
                 await self._bind_again()
             self._look_at_configuration()
+            self._look_at_models()
             self._give_back()
             if self._idle_exit and self._idle_for() > self._config.last_good().daemon_idle_exit_s:
                 log.info("idle; ending")

@@ -151,7 +151,11 @@ TABLE = (
     ),
     Row(
         "ctxd.embed",
-        ("ctxd.embed", "ctxd.piped", "ctxd.remote", "ctxd.store", "ctxprotocol.providers", *LEAVES, ERRORS),
+        (
+            *("ctxd.embed", "ctxd.piped", "ctxd.remote", "ctxd.store", "ctxprotocol.providers"),
+            # Which models of a hub are on this machine: the client fetches them, nothing here does.
+            *("ctxprotocol.models", *LEAVES, ERRORS),
+        ),
         ROOM,
         never=(*MODELS, *DATABASES),
     ),

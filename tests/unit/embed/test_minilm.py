@@ -22,7 +22,7 @@ def test_the_installed_model_tells_meanings_apart() -> None:
     """Its files are the known ones, a vector does not depend on its neighbours, and what means the same is near."""
 
     async def main() -> list[bytes]:
-        embedder = LocalEmbedder(rows.locate(""))
+        embedder = LocalEmbedder(rows.locate("", ""))
         try:
             (asked,) = await embedder.embed(["how are passwords checked"], query=True)
             many = await embedder.embed(
