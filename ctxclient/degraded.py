@@ -18,7 +18,8 @@ from typing import Any
 from ctxclient import client, launch, units
 from ctxclient import service as services
 from ctxclient.finding import BAD, NOTE, OK, Check
-from ctxprotocol import endpoint, settings
+from ctxclient.hub import inventory
+from ctxprotocol import endpoint, models, settings
 from ctxprotocol.errors import CtxError
 from ctxprotocol.messages import DaemonStatus
 
@@ -47,6 +48,9 @@ def files(state_dir: str) -> Iterator[Check]:
         yield Check("config", BAD, f"{path}: {error}", f"make {path} a readable file of UTF-8 text, or remove it")
     yield from _socket(endpoint.socket_path(state_dir))
     yield from _cache(state_dir, config.daemon_cache_bytes)
+    lacking = inventory.lacking(config.embed_model, models.directory(state_dir))
+    if lacking and config.embed_enabled and not config.embed_providers:
+        yield Check("model", BAD, f"{lacking[0].rstrip(':')}; words are searched all the same", lacking[1])
     if aside := glob.glob(f"{glob.escape(state_dir)}/**/*.damaged", recursive=True):
         size = sum(os.path.getsize(each) for each in aside) / (1 << 20)
         yield Check(

@@ -108,7 +108,13 @@ def test_the_fast_path_loads_almost_nothing() -> None:
                 "psutil",
                 "tree_sitter",
                 "importlib.metadata",
+                "httpx",
             ),
+        ),
+        (
+            # Only `ctx model get` uses the network.
+            "import ctxclient.commands.model",
+            ("ctxd", "asyncio", "httpx", "ssl"),
         ),
         (
             "import ctxd.parse.worker",

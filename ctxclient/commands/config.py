@@ -14,7 +14,8 @@ from ctxclient import plain, settings_file
 from ctxclient.cli import Subcommands
 from ctxclient.commands import options
 from ctxclient.failures import printable
-from ctxprotocol import endpoint, settings
+from ctxclient.hub import inventory
+from ctxprotocol import endpoint, models, settings
 from ctxprotocol.errors import ConfigInvalid, UsageFailed
 from ctxprotocol.providers import Provider, Target, resolved
 from ctxprotocol.settings import KEYS, Config, Value
@@ -232,16 +233,19 @@ def _change(key: str, value: Value | None, as_json: bool) -> int:
         return _print({"schema": 1, "path": _shown(where), "changed": changed, "key": key, "value": _json(now)})
     how = "the default" if value is None else f"in {printable(where)}"
     line = f"{key} is {_short(key, now)}, {how}{'' if after != before else '; it was so before'}\n"
-    return plain.deliver(line.encode("utf-8", "backslashreplace"), _notes(key, after != before).encode(), 0)
+    return plain.deliver(line.encode("utf-8", "backslashreplace"), _notes(key, now, after != before).encode(), 0)
 
 
-def _notes(key: str, changed: bool) -> str:
+def _notes(key: str, now: Value, changed: bool) -> str:
     known = KEYS[key]
     lines = []
     if changed and known.at_start:
         lines.append("counts when the daemon starts: ctx daemon restart")
     if known.variable and os.environ.get(known.variable):
         lines.append(f"{known.variable} is set here and goes before it")
+    fetched = models.directory(endpoint.state_directory(os.environ))
+    if key == "embed.model" and (lacking := inventory.lacking(str(now), fetched)):
+        lines.append(" ".join(lacking))
     return "".join(f"note: {line}\n" for line in lines)
 
 
