@@ -104,7 +104,7 @@ def get(
     """
     from ctxclient.hub import fetching, web
 
-    where = _made()
+    where = _where()
     tell = _Teller(name, quiet=as_json)
     try:
         outcome = fetching.present(name, where)
@@ -207,17 +207,6 @@ class _Teller:
 
 def _where() -> str:
     return models.directory(endpoint.state_directory(os.environ))
-
-
-def _made() -> str:
-    """Return the directory of fetched models, and see that it is there and ours alone. Raises HubFailed."""
-    from ctxclient.hub import shelf
-
-    where = _where()
-    with shelf.disk(where):
-        endpoint.make_private(os.path.dirname(where))
-        endpoint.make_private(where)
-    return where
 
 
 def _config() -> Config:

@@ -24,6 +24,9 @@ from ctxprotocol.models import Part
 Show = Callable[[str, int], None]
 
 _READ_BYTES = 1 << 20
+# The daemon reads these whole, on its loop; they have some hundred bytes.
+_MOST_JSON_BYTES = 1 << 20
+_JSON = (models.CONFIG, models.POOLING, models.PROMPTS)
 
 
 class _Config(msgspec.Struct, frozen=True):
@@ -78,6 +81,7 @@ def download(hub: Hub, offer: Offer, path: str, most_bytes: int, show: Show) -> 
         here = sum(part.size_bytes for part in parts)
         target = os.path.join(path, *piece.name.split("/"))
         most = piece.size_bytes if piece.size_bytes >= 0 else most_bytes - here
+        most = min(most, _MOST_JSON_BYTES) if piece.name in _JSON else most
         parts.append(_One(hub, offer, piece, target, most, partial(_shown, show, piece.name, here)).got())
         if piece.name == models.CONFIG:
             _refuse_config(offer, target)
@@ -126,7 +130,7 @@ class _One:
                     if sums.size + len(data) > self._most:
                         raise HubFailed(
                             f"{self._hub.host} sends more of {piece.name} than {self._most:,} bytes",
-                            "that is what it said, or what is allowed: --max-gb",
+                            "that is what it said, or all that is taken (see --max-gb)",
                         )
                     file.write(data)
                     sums.add(data)
@@ -148,8 +152,8 @@ def _refuse_config(offer: Offer, path: str) -> None:
     """Refuse a model whose vectors have no known length. Raises NotOnHub."""
     try:
         with open(path, "rb") as file:
-            size = msgspec.json.decode(file.read(_READ_BYTES), type=_Config).hidden_size
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+            size = msgspec.json.decode(file.read(_MOST_JSON_BYTES), type=_Config).hidden_size
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         size = 0
     if size < 1:
         raise NotOnHub(

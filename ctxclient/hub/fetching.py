@@ -54,6 +54,8 @@ def get(hub: Hub, named: Named, where: str, most_bytes: int, tell: Teller) -> Ou
         if one is not None:
             fault.hint += f"\nfetched before, and as good as it was: {one.name}"
         raise
+    with shelf.disk(where):
+        shelf.prepare(where)
     with shelf.disk(where), shelf.turn(where, named, tell.waits):
         one = next((each for each in models.matching(models.fetched(where), named_by(offer))), None)
         if one is not None and not (flaw := shelf.flaw(one)):

@@ -84,7 +84,7 @@ def read(body: bytes, named: Named, host: str) -> Offer:
     """Return what the hub offers of a model. Raises HubFailed, NotOnHub."""
     try:
         reply = msgspec.json.decode(body, type=_Reply)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise HubFailed(f"{host} does not describe {named} as a hub does", "is the endpoint one of a hub?") from None
     if not models.is_hash(reply.sha):
         raise HubFailed(f"{host} names no revision of {named} by its hash", "is the endpoint one of a hub?")

@@ -41,6 +41,12 @@ def disk(where: str) -> Iterator[None]:
         raise HubFailed(f"{where}: {fault}", "can it be written?") from None
 
 
+def prepare(where: str) -> None:
+    """See that the directory of fetched models is there, and ours alone."""
+    endpoint.make_private(os.path.dirname(where))
+    endpoint.make_private(where)
+
+
 @contextlib.contextmanager
 def turn(where: str, named: Named, wait: Callable[[], None] | None) -> Iterator[bool]:
     """Be the only one that changes a model; says whether that is so. `wait` is called once where another is at it.

@@ -141,5 +141,5 @@ def _read(directory: str, name: str, kind: type[Values]) -> Values | None:
             return msgspec.json.decode(file.read(), type=kind)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError) as fault:
+    except (OSError, msgspec.MsgspecError, RecursionError) as fault:
         raise EmbedFailed(f"{directory}/{name}: {fault}", "see embed.model", final=True) from None

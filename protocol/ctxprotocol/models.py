@@ -172,5 +172,5 @@ def read(path: str) -> Record | None:
     try:
         with open(os.path.join(path, RECORD), "rb") as file:
             return msgspec.json.decode(file.read(_MOST_RECORD_BYTES), type=Record)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
