@@ -82,6 +82,16 @@ def test_a_directory_that_says_too_little_is_refused(tmp_path: Path, files: dict
     assert caught.value.final
 
 
+@pytest.mark.usefixtures("runtime")
+def test_a_hostile_file_is_no_fault_of_the_daemon(tmp_path: Path) -> None:
+    """Whatever nests in it: it is refused like any other that cannot be read."""
+    directory = export(tmp_path, config={"hidden_size": 8})
+    (tmp_path / "config_sentence_transformers.json").write_text('{"a":' + "[" * 100_000)
+
+    with pytest.raises(EmbedFailed, match="config_sentence_transformers"):
+        rows.locate(directory, "")
+
+
 def test_the_tokenizer_that_comes_along_is_the_models_own() -> None:
     """Its digest is in the row, and its licence beside it."""
     folder = Path(rows.__file__).with_name("minilm")

@@ -130,6 +130,13 @@ def test_what_a_server_says_no_by(hub: Hub, where: Path, fault: Fault, says: str
     assert not [path for path in where.iterdir() if not path.name.startswith(".")]
 
 
+def test_a_description_without_end_is_not_taken_whole(hub: Hub, where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept in memory."""
+    monkeypatch.setattr(web, "_MOST_JSON_BYTES", 300)
+
+    assert "in more than 300 bytes" in failure(hub, where).message
+
+
 def test_where_large_files_are_may_say_no(hub: Hub, store: Store, where: Path) -> None:
     """That is not the token's fault."""
     store.blobs.clear()
@@ -208,9 +215,10 @@ def test_an_address_that_refuses_is_followed_by_the_next(
     hub: Hub, where: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a host has that is reached by one kind of address only; a name that means another machine is not asked."""
-    known = socket.getaddrinfo
+    known, asked = socket.getaddrinfo, set()
 
     def found(host: str, port: int, *more: int, **named: int) -> list[object]:
+        asked.add(host)
         if host != "localhost":
             return list(known(host, port, *more, **named))
         numbers = ("192.0.2.1", "127.0.0.2", "127.0.0.1")
@@ -219,6 +227,7 @@ def test_an_address_that_refuses_is_followed_by_the_next(
     monkeypatch.setattr(socket, "getaddrinfo", found)
 
     assert want(f"http://localhost:{hub.port}", where).downloaded
+    assert asked == {"localhost", "127.0.0.2", "127.0.0.1"}
 
 
 def test_nothing_of_the_environment_counts(
