@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,9 +76,9 @@ class Repo:
 
 
 class _Place:
-    """A server with what it was asked, and its faults."""
+    """A server with what it was asked, and its faults. `tls` is a (certificate, key) pair of files."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: tuple[str, str] | None = None) -> None:
         self.asked: list[Asked] = []
         self.ended = threading.Event()
         # While it is clear, requests wait before they are answered (they are in `asked` by then).
@@ -86,6 +87,11 @@ class _Place:
         self._faults: list[tuple[str, Fault]] = []
         self._lock = threading.Lock()
         self._server = _Server(self)
+        self._scheme = "https" if tls else "http"
+        if tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     @property
@@ -94,7 +100,7 @@ class _Place:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def misbehave(self, end: str, *faults: Fault) -> None:
         """Answer the next requests whose path ends so by these."""
@@ -150,8 +156,8 @@ class Store(_Place):
 class Hub(_Place):
     """The hub. `repos` by OWNER/NAME and revision."""
 
-    def __init__(self, store: Store) -> None:
-        super().__init__()
+    def __init__(self, store: Store, tls: tuple[str, str] | None = None) -> None:
+        super().__init__(tls)
         self.store = store
         self.repos: dict[tuple[str, str], Repo] = {}
         self.allowed: set[str] = set()

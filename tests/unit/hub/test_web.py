@@ -15,9 +15,10 @@ from ctxclient.hub import web
 from ctxclient.hub.failure import HubFailed, NotOnHub
 from ctxprotocol.errors import UsageFailed
 from tests.hub import SHA, Fault, Hub, Repo, Store
-from tests.remote import Provider, free_port
+from tests.remote import free_port
 from tests.unit.hub.conftest import BIG, FILES, TOKEN, want
 
+MINI = web.Named("house", "mini")
 FILE = f"resolve/{SHA}/config.json"
 
 
@@ -207,7 +208,7 @@ def test_addresses_that_do_not_answer_share_the_time(where: Path, monkeypatch: p
             client._addresses["localhost", deaf.getsockname()[1]] = ["127.0.0.1"] * 4
             began = time.monotonic()
             with pytest.raises(HubFailed, match="does not answer"):
-                client.describe(web.Named("house", "mini"))
+                client.describe(MINI)
     assert time.monotonic() - began < 2
 
 
@@ -287,33 +288,30 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return made
 
 
-def test_certificates_are_checked(certificate: tuple[str, str], where: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates_are_checked(
+    certificate: tuple[str, str], store: Store, where: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Against the usual ones and a file that is named, for the name that is asked; not what the environment says."""
     monkeypatch.setenv("SSL_CERT_FILE", certificate[0])
-    named = web.Named("house", "mini")
-    with Provider(lambda _asked: {}, tls=certificate) as server:
-        url, other = f"https://localhost:{server.port}", f"https://127.0.0.1:{server.port}"
-        for endpoint, ca_file, says in (
-            (url, "", "not one that is trusted"),
-            (other, certificate[0], "not one that is trusted"),
-            (url, certificate[0], "501"),
-        ):
-            with web.Hub(endpoint, None, silence_s=5, ca_file=ca_file) as client:
-                with pytest.raises(HubFailed) as caught:
-                    client.describe(named)
-                assert says in caught.value.message
+    with Hub(store, certificate) as hub:
+        named, other = f"https://localhost:{hub.port}", f"https://127.0.0.1:{hub.port}"
+        said = []
+        for endpoint, ca_file in ((named, ""), (other, certificate[0]), (named, certificate[0])):
+            with web.Hub(endpoint, None, silence_s=5, ca_file=ca_file) as client, pytest.raises(HubFailed) as caught:
+                client.describe(MINI)
+            said.append("not one that is trusted" in caught.value.message)
+
+    assert said == [True, True, False] and len(hub.asked) == 1
     with pytest.raises(UsageFailed, match="No such file"):
-        web.Hub(url, None, silence_s=5, ca_file="/nowhere")
+        web.Hub(named, None, silence_s=5, ca_file="/nowhere")
 
 
-def test_a_connection_is_of_one_host(certificate: tuple[str, str]) -> None:
-    """Another name at the same address is checked for itself, though a connection to there is open."""
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Provider(lambda _asked: {}, tls=certificate))
-        endpoint = f"https://localhost:{server.port}"
+def test_a_connection_is_of_one_host(certificate: tuple[str, str], store: Store) -> None:
+    """Another name at the same address is checked for itself, though a connection to there is kept open."""
+    with Hub(store, certificate) as hub:
+        endpoint, other = f"https://localhost:{hub.port}/x", f"https://other.example:{hub.port}/x"
         with web.Hub(endpoint, None, silence_s=5, ca_file=certificate[0]) as client:
-            client._addresses["other.example", server.port] = client._numbers("localhost", server.port)
-            client._sent(f"{client.endpoint}/x", client._checked(f"{client.endpoint}/x"), {}).read()
-            other = f"https://other.example:{server.port}/x"
+            client._addresses["other.example", hub.port] = client._numbers("localhost", hub.port)
+            assert client._sent(endpoint, client._checked(endpoint), {}).read() == b""
             with pytest.raises(HubFailed, match="not one that is trusted"):
                 client._sent(other, client._checked(other), {})
