@@ -107,7 +107,7 @@ def get(
     where = _where()
     tell = _Teller(name, quiet=as_json)
     try:
-        outcome = fetching.present(name, where)
+        outcome = fetching.present(name, where, tell)
         if outcome is None:
             silence_s = (silence_ms or web.SILENCE_MS) / 1000
             with web.Hub(hub or web.ENDPOINT, _token(), silence_s=silence_s, ca_file=ca_file) as asked:

@@ -65,15 +65,15 @@ def get(hub: Hub, named: Named, where: str, most_bytes: int, tell: Teller) -> Ou
         return Outcome(_download(hub, offer, where, most_bytes, tell), True)
 
 
-def present(named: Named, where: str) -> Outcome | None:
+def present(named: Named, where: str, tell: Teller) -> Outcome | None:
     """Return the model whose whole hash is named, if it is here and as it was fetched: no hub need be asked."""
-    if not models.is_hash(named.revision):
+    if not models.is_hash(named.revision) or models.find(where, named) is None:
         return None
-    one = models.find(where, named)
-    if one is None:
-        return None
-    with shelf.disk(where):
-        return None if shelf.flaw(one) else Outcome(shelf.asked(one, named.revision), False)
+    with shelf.disk(where), shelf.turn(where, named, tell.waits):
+        one = models.find(where, named)
+        if one is None or shelf.flaw(one):
+            return None
+        return Outcome(shelf.asked(one, named.revision), False)
 
 
 def named_by(offer: Offer) -> Named:

@@ -92,6 +92,8 @@ def sweep(where: str, named: Named, keep: str = "") -> None:
 def appear(part: str, record: Record, where: str) -> Fetched:
     """Give a model that is complete in `part` its name, in place of what has it, and return it."""
     write(part, record)
+    for folder, _, _ in os.walk(part):
+        _sync(folder)
     one = models.named(record.name)
     assert one is not None
     path = os.path.join(where, models.folder(one, record.sha))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import resource
 import signal
 import subprocess
@@ -217,6 +218,20 @@ def test_a_full_disk_is_said(hub: Hub, state: str, run: Run) -> None:
     assert full.returncode == 4 and "the disk is full" in full.stderr and "Traceback" not in full.stderr
     assert run("model", "list").stdout == "no model is here\n"
     assert run("model", "get", "house/mini").returncode == 0
+
+
+def test_on_a_terminal_a_bar_shows_how_far_it_is(hub: Hub, state: str, run: Run) -> None:
+    """Wiped when it is done."""
+    hub.add("house/large", Repo({**FILES, "onnx/model.onnx": GRAPH * 6}, large=BIG))
+    ours, theirs = pty.openpty()
+    try:
+        assert run("model", "get", "house/large", stderr=theirs, capture_output=False, stdout=-1).returncode == 0
+        shown = os.read(ours, 1 << 16).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert "onnx/model.onnx, MB [" in shown and "] 3/3" in shown and shown.endswith("\r\x1b[K")
 
 
 def test_several_at_once_fetch_it_once(hub: Hub, store: Store, state: str) -> None:

@@ -82,7 +82,7 @@ def test_a_second_time_nothing_is_downloaded(hub: Hub, store: Store, where: Path
     first = want(hub, where)
     asked = len(hub.asked)
     again = want(hub, where)
-    by_hash = fetching.present(models.Named("house", "mini", SHA), str(where))
+    by_hash = fetching.present(models.Named("house", "mini", SHA), str(where), Heard())
 
     assert first.downloaded and not again.downloaded and by_hash is not None and not by_hash.downloaded
     assert (len(hub.asked), len(store.asked)) == (asked + 1, 1)
@@ -95,7 +95,7 @@ def test_one_that_was_damaged_is_fetched_anew(hub: Hub, where: Path) -> None:
     Path(found.path, "onnx/model.onnx").write_bytes(GRAPH[:-1] + b"x")
     tell = Heard()
 
-    assert fetching.present(models.Named("house", "mini", SHA), str(where)) is None
+    assert fetching.present(models.Named("house", "mini", SHA), str(where), tell) is None
     again = want(hub, where, tell=tell)
 
     assert (again.downloaded, tell.damages) == (True, ["onnx/model.onnx"])
