@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import re
 import select
+import sys
 
 import msgspec
+
+assert sys.platform == "linux"
 
 # Local file systems on which every change of a file passes through this kernel, so that its events miss none.
 TRUSTED = frozenset(

@@ -37,7 +37,7 @@ INSTEAD = {
     subprocess: {"CREATE_NO_WINDOW": 0x08000000, "CREATE_NEW_PROCESS_GROUP": 0x200},
 }
 # Of one platform only, and loaded nowhere else.
-ELSEWHERE = ("ctxd.watch.inotify", "ctxd.watch.kernel", "ctxprotocol.win32")
+ELSEWHERE = ("ctxd.watch.inotify", "ctxd.watch.kernel", "ctxd.watch.mounts", "ctxprotocol.win32")
 # Where something is to be taken that only `python -m` may have.
 SCRIPTS = ("ctxd.__main__",)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 import pytest
 
-from ctxd.watch import mounts
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the mount table is Linux's")
+
+if sys.platform == "linux":
+    from ctxd.watch import mounts
 
 TABLE = rb"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:25 / /proc rw - proc proc rw
