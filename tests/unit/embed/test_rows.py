@@ -108,12 +108,12 @@ def test_a_directory_without_a_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_runs_a_model_may_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then a directory alone does not help, and the remedy is the same."""
+    """Then a model alone does not help."""
     monkeypatch.setattr(rows, "RUNTIME", ("no_such_module",))
 
     with pytest.raises(EmbedFailed, match="no_such_module is not installed") as caught:
         rows.locate(export(tmp_path, config={"hidden_size": 8}), "")
-    assert "semantic" in caught.value.hint
+    assert caught.value.hint == "pip install no_such_module"
 
 
 SHA, OTHER = "a1" * 20, "b2" * 20
