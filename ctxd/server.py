@@ -12,9 +12,11 @@ import logging
 import os
 import secrets
 import socket
+import sys
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Any
 
 from ctxd.namedpipe import PipeListener
 from ctxprotocol.endpoint import PROTOCOL_VERSION, VERSION, UnsafePlace, build, check_peer, version_key
@@ -61,6 +63,8 @@ MAX_WAITING = 16
 ENDLESS_GRACE_S = 2.0
 # The same for one who watches: what does not go out waits in the feed, which is bounded, too.
 WATCH_BACKLOG_BYTES = 64 << 10
+# From 3.13 on asyncio unlinks the path of any socket that it closes: of one that systemd listens on, too.
+_KEEPING = {"cleanup_socket": False} if sys.version_info >= (3, 13) else {}
 # Requests remembered for the latency figures of `ctx daemon status`.
 LATENCIES = 2_000
 
@@ -99,7 +103,8 @@ class Server:
             return
         loop = asyncio.get_running_loop()
         # `path` would make asyncio unlink what it finds there; the socket is ours, bound under the lock.
-        self._server = await loop.create_unix_server(lambda: Connection(self), sock=listener, backlog=BACKLOG)
+        options: dict[str, Any] = {"sock": listener, "backlog": BACKLOG, **_KEEPING}
+        self._server = await loop.create_unix_server(lambda: Connection(self), **options)
 
     def stop_accepting(self) -> None:
         """Close the listening socket; connections go on."""

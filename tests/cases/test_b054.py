@@ -202,10 +202,9 @@ def test_line_6_a_fallback_directory_of_another_user(
     os.mkdir(fallback, 0o700)
     real = os.lstat(fallback)
     foreign = SimpleNamespace(st_mode=real.st_mode, st_uid=4242)
-    monkeypatch.setattr(endpoint.os, "lstat", lambda _path: foreign)
-
     for check, place in ((endpoint.make_private, fallback), (endpoint.check_place, f"{fallback}/ctxd.sock")):
-        with pytest.raises(endpoint.UnsafePlace, match="4242"):
+        with monkeypatch.context() as patch, pytest.raises(endpoint.UnsafePlace, match="4242"):
+            patch.setattr(endpoint.os, "lstat", lambda _path: foreign)
             check(place)
 
 
