@@ -59,7 +59,7 @@ def test_a_place_that_cannot_be_bound_is_tried_again(tmp_path: Path, monkeypatch
         config = ConfigFile(str(tmp_path / "none.toml"))
         vars(house).update(_instance=instance, _server=(server := Listening()), _config=config)
         vars(house).update(_idle_exit=False, _stopping=asyncio.Event(), _worktrees=Nothing(), _done=0)
-        vars(house).update(_applied=config.last_good())
+        vars(house).update(_applied=config.last_good(), _place="")
         instance.listen({})[0].close()
         os.unlink(instance.socket_path)
         os.mkdir(instance.socket_path)
