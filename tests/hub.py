@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import socket
 import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.serving import Server
 
 SHA, NEXT_SHA = "a1" * 20, "b2" * 20
 CARD = {"license": "apache-2.0", "language": "en", "pipeline_tag": "sentence-similarity"}
@@ -215,33 +216,10 @@ class Hub(_Place):
         return 200, known, data
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = False
-    block_on_close = True
-
+class _Server(Server):
     def __init__(self, place: _Place) -> None:
         self.place = place
-        self._connections: set[socket.socket] = set()
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._connections.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        self._connections.discard(request)
-        super().shutdown_request(request)
-
-    def end_connections(self) -> None:
-        """End those that are kept open: their threads wait for another request."""
-        for each in list(self._connections):
-            try:
-                each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client may hang up whenever it likes."""
+        super().__init__(_Handler)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -132,14 +132,14 @@ TABLE = (
         "ctxd.remote",
         (
             *("ctxd.remote", "ctxd.threads", "ctxprotocol.providers", "ctxprotocol.secrets", "ctxprotocol.settings"),
-            *("ctxprotocol.files", ERRORS),
+            *("ctxprotocol.files", "ctxprotocol.web", ERRORS),
         ),
         "asking over the network knows values only, and loads what it needs when a provider is asked",
         (
             *("__future__", "asyncio", "collections", "contextlib", "email", "ipaddress", "logging", "msgspec", "os"),
             *("re", "socket", "threading", "time", "typing", "urllib"),
         ),
-        late=("anyio", "certifi", "http", "httpx", "ssl"),
+        late=("anyio", "httpx"),
         never=DATABASES,
     ),
     Row("ctxd.store", ("ctxd.store", *LEAVES, ERRORS), ROOM, never=("tree_sitter",)),

@@ -14,8 +14,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.serving import Server
 
 Reply = Callable[["Asked"], Any]
 
@@ -116,35 +118,14 @@ class Provider:
         self._server.server_close()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = False
-    block_on_close = True
-    request_queue_size = 64
-
+class _Server(Server):
     def __init__(self, provider: Provider, port: int) -> None:
         self.provider = provider
-        self._connections: set[socket.socket] = set()
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(_Handler, port)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self.provider.connections += 1
-        self._connections.add(request)
         super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        self._connections.discard(request)
-        super().shutdown_request(request)
-
-    def end_connections(self) -> None:
-        """End those that are kept open: their threads wait for another request."""
-        for each in list(self._connections):
-            try:
-                each.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client may hang up whenever it likes."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -21,12 +20,15 @@ import msgspec
 
 from ctxclient.hub import refusal
 from ctxclient.hub.failure import HubFailed
+from ctxprotocol import web
 from ctxprotocol.errors import UsageFailed
 from ctxprotocol.models import Named
 from ctxprotocol.providers import is_loopback
 from ctxprotocol.secrets import Secret
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 ENDPOINT = "https://huggingface.co"
@@ -168,7 +170,7 @@ class Hub:
                 )
                 return self._clients[host].send(asked, stream=True)
             except (httpx.ConnectError, httpx.ConnectTimeout) as fault:
-                said = _connecting(fault)
+                said = web.no_connection(fault)
             except (httpx.HTTPError, httpx.InvalidURL) as fault:
                 raise self._ended(fault, host) from None
         raise HubFailed(f"{host} cannot be reached ({said})", "is there a network? proxies are not used")
@@ -216,7 +218,7 @@ class Hub:
 
         if isinstance(fault, httpx.TimeoutException):
             return HubFailed(f"{host} was silent for {self._silence_s:g} s", "try again, or give it longer: --timeout")
-        if isinstance(fault, httpx.RemoteProtocolError) and not _is_cut(str(fault)):
+        if isinstance(fault, httpx.RemoteProtocolError) and not web.is_cut(fault):
             return HubFailed(f"{host} does not speak HTTP as it should", "is the endpoint one of a hub?")
         if isinstance(fault, httpx.TransportError):
             return HubFailed(f"{host} ended the connection in the middle", "try again: it goes on where it ended")
@@ -224,29 +226,22 @@ class Hub:
 
 
 def _trusting(ca_file: str) -> ssl.SSLContext:
-    """Return who is trusted: the usual ones, and those of a file that the caller names. Raises UsageFailed."""
-    import certifi
-
-    context = ssl.create_default_context(cafile=certifi.where())
-    if ca_file:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except OSError as fault:
-            raise UsageFailed(f"{ca_file}: {fault.strerror or 'no certificates'}", "--ca-file") from None
-    return context
+    """Return who is trusted. Raises UsageFailed."""
+    try:
+        return web.trusting(ca_file)
+    except OSError as fault:
+        raise UsageFailed(f"{ca_file}: {fault.strerror or 'no certificates'}", "--ca-file") from None
 
 
 def _made(context: ssl.SSLContext) -> httpx.Client:
     """Return a client that takes nothing from the environment."""
-    import http.cookiejar
-
     import httpx
 
     return httpx.Client(
         verify=context,
         trust_env=False,
         follow_redirects=False,
-        cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=())),
+        cookies=web.no_cookies(),
         headers={"Accept-Encoding": "identity", "User-Agent": "ctx"},
     )
 
@@ -276,17 +271,3 @@ def _starts_at(headers: httpx.Headers) -> int:
     unit, _, span = headers.get("content-range", "").partition(" ")
     first = span.partition("-")[0]
     return int(first) if unit == "bytes" and first.isascii() and first.isdigit() else -1
-
-
-def _is_cut(said: str) -> bool:
-    return "peer closed" in said or "disconnected" in said
-
-
-def _connecting(fault: Exception) -> str:
-    """Return why there is no connection, without what a library would tell."""
-    text = str(fault)
-    if "CERTIFICATE_VERIFY_FAILED" in text:
-        return "its certificate is not one that is trusted here"
-    if "SSL" in text or "TLS" in text:
-        return "no TLS with it"
-    return "it does not answer" if "imeout" in type(fault).__name__ else "connection refused or no route"

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from ctxd.remote.failure import RemoteFailed
 from ctxd.remote.names import Names
 from ctxd.threads import Threads
+from ctxprotocol import web
 from ctxprotocol.providers import is_loopback
 
 if TYPE_CHECKING:
@@ -118,11 +119,11 @@ class Http:
                 self._names.answered(host, port, address)
                 return body
             except (httpx.ConnectError, httpx.ConnectTimeout) as fault:
-                said = _connecting(fault)
+                said = web.no_connection(fault)
             except httpx.TimeoutException:  # nobody else reads: the pool is full, say
                 raise RemoteFailed("timeout", f"{host} did not answer in time") from None
             except httpx.RemoteProtocolError as fault:
-                if "peer closed" in str(fault) or "disconnected" in str(fault):
+                if web.is_cut(fault):
                     raise RemoteFailed("cut", f"{host} ended the connection in the middle") from None
                 raise RemoteFailed("malformed", f"{host} does not speak HTTP as it should") from None
             except httpx.TransportError:
@@ -133,30 +134,22 @@ class Http:
 
 def _made(ca_file: str) -> httpx.AsyncClient:
     """Return a client, with all that it loads. Raises RemoteFailed."""
-    import http.cookiejar
-    import ssl
-
     import anyio
-    import certifi
     import httpx
 
     anyio.run(anyio.sleep, 0)  # what httpx connects by; else the loop would load it, 20 ms, with the first request
 
     for name in ("httpx", "httpcore"):  # they would log every request
         logging.getLogger(name).setLevel(logging.WARNING)
-    # The certificates of the package, not those that SSL_CERT_FILE of whoever started the daemon names.
-    context = ssl.create_default_context(cafile=certifi.where())
-    if ca_file:
-        try:
-            context.load_verify_locations(cafile=ca_file)
-        except OSError as fault:
-            raise RemoteFailed("rejected", f"{ca_file}: {fault.strerror or 'no certificates'}", "ca_file") from None
+    try:
+        context = web.trusting(ca_file)
+    except OSError as fault:
+        raise RemoteFailed("rejected", f"{ca_file}: {fault.strerror or 'no certificates'}", "ca_file") from None
     return httpx.AsyncClient(
         verify=context,
         trust_env=False,
         follow_redirects=False,
-        # None is kept, and so none sent back: nobody needs to know that it was the same machine.
-        cookies=http.cookiejar.CookieJar(http.cookiejar.DefaultCookiePolicy(allowed_domains=())),
+        cookies=web.no_cookies(),
         headers={"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "ctx"},
         limits=httpx.Limits(max_connections=8, max_keepalive_connections=4, keepalive_expiry=_KEPT_S),
     )
@@ -233,13 +226,3 @@ def _retry_after(response: httpx.Response) -> float:
     except (ValueError, OverflowError):
         return 0.0
     return min(max(when - time.time(), 0.0), _MOST_RETRY_AFTER_S)
-
-
-def _connecting(fault: Exception) -> str:
-    """Return why there is no connection, without what a library would tell."""
-    text = str(fault)
-    if "CERTIFICATE_VERIFY_FAILED" in text:
-        return "its certificate is not one that is trusted here"
-    if "SSL" in text or "TLS" in text:
-        return "no TLS with it"
-    return "it does not answer" if "imeout" in type(fault).__name__ else "connection refused or no route"
