@@ -18,7 +18,9 @@ from ctxd.guide import Steered
 from ctxd.model import View
 from ctxd.narrowing import narrowed
 from ctxd.render import administration
-from ctxd.search import callees, callers, deps, files, outline, place, run, status, symbols, targets, weights
+from ctxd.search import run
+from ctxd.search.listing import callees, callers, deps, files, outline, place, status, symbols, targets
+from ctxd.search.ranking import weights
 from ctxd.state import Counts, Outcome, Phase, RepoRow
 from ctxd.store import catalog
 from ctxd.store.driver import IndexDamaged

@@ -52,6 +52,11 @@ LEAVES = (
     "ctxprotocol.files",
 )
 ERRORS = "ctxprotocol.errors"
+# What reads an index and cannot write it.
+SNAPSHOT = (
+    *("ctxd.store.read", "ctxd.store.catalog", "ctxd.store.lexicon", "ctxd.store.schema", "ctxd.store.relations"),
+    *("ctxd.store.spelling", "ctxd.store.snapshot", "ctxd.store.vectors"),
+)
 DATABASES = ("apsw", "sqlite3")
 # Heavy ones: only the embedding process loads them.
 MODELS = ("onnxruntime", "tokenizers", "numpy")
@@ -166,12 +171,39 @@ TABLE = (
         never=("asyncio", *DATABASES),
     ),
     Row(
-        "ctxd.search",
+        "ctxd.search.question",
+        ("ctxd.search.question", *LEAVES, ERRORS),
+        "what a question asks for is read off its text alone",
+        ("__future__", "msgspec", "re", "typing"),
+    ),
+    Row(
+        "ctxd.search.edges",
         (
-            *("ctxd.search", "ctxd.store.read", "ctxd.store.catalog", "ctxd.store.lexicon", "ctxd.store.schema"),
-            *("ctxd.store.relations", "ctxd.store.spelling", "ctxd.store.snapshot", "ctxd.store.vectors"),
-            *("ctxd.render", "ctxprotocol", *LEAVES),
+            *("ctxd.search.edges", "ctxd.store.read", "ctxd.store.relations", "ctxd.store.schema"),
+            *("ctxd.store.snapshot", *LEAVES),
         ),
+        "what a reference means depends on no question, ranking or answer",
+        never=("asyncio",),
+    ),
+    Row(
+        "ctxd.search.ranking",
+        ("ctxd.search.ranking", "ctxd.search.question", "ctxd.search.filters", *SNAPSHOT, *LEAVES, ERRORS),
+        "the order of places depends on no budget and no way of showing them",
+        never=("asyncio",),
+    ),
+    Row(
+        "ctxd.search.listing",
+        (
+            *("ctxd.search.listing", "ctxd.search.edges", "ctxd.search.absence", "ctxd.search.filters"),
+            *("ctxd.search.globs", "ctxd.search.places", "ctxd.search.ranking.announced"),
+            *("ctxd.render", "ctxprotocol", *SNAPSHOT, *LEAVES),
+        ),
+        "a list shows what there is and ranks nothing",
+        never=("asyncio",),
+    ),
+    Row(
+        "ctxd.search",
+        ("ctxd.search", *SNAPSHOT, "ctxd.render", "ctxprotocol", *LEAVES),
         "search reads one snapshot: it neither writes nor waits",
         never=("asyncio",),
     ),

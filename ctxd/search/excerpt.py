@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 
 from ctxd import tokens
-from ctxd.search.line import Sought
+from ctxd.search.ranking.line import Sought
 
 # A signature that goes on beyond this many lines is cut.
 _HEAD = 6

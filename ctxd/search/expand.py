@@ -14,14 +14,13 @@ import msgspec
 
 from ctxd import words
 from ctxd.model import ReferenceKind
-from ctxd.search.candidates import Candidate
-from ctxd.search.edges import prepare
-from ctxd.search.graph import Graph
-from ctxd.search.headers import has_body
-from ctxd.search.line import Sought
-from ctxd.search.rank import Scored
-from ctxd.search.resolution import names
-from ctxd.search.resolver import Resolver
+from ctxd.search.edges.graph import Graph
+from ctxd.search.edges.headers import has_body
+from ctxd.search.edges.resolution import names
+from ctxd.search.edges.resolver import Resolver
+from ctxd.search.ranking.candidates import Candidate
+from ctxd.search.ranking.line import Sought
+from ctxd.search.ranking.rank import Scored
 from ctxd.store import read, relations
 from ctxd.store.read import BESIDE
 from ctxd.store.relations import Definition, Site
@@ -167,7 +166,7 @@ class _Walk:
                 self._add(around, 1, 2 * place + 1, f"{_BACK[site.kind]} {one.name}")
 
     def _sure(self, sites: Sequence[Site]) -> Iterator[tuple[Site, Definition]]:
-        prepare(self._graph, sites)
+        self._graph.expect_sites(sites)
         for site in sites:
             verdict = self._resolver.resolve(site)
             if verdict.confidence == "sure" and verdict.targets:

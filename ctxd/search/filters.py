@@ -13,7 +13,7 @@ from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Filtered
 
 # A document need not be Markdown: plain text files are what is asked for with `--content docs`, too.
-CONTENT = {"code": ("code",), "docs": ("docs", "text"), "config": ("config",)}
+_CONTENT = {"code": ("code",), "docs": ("docs", "text"), "config": ("config",)}
 
 
 class Scope(msgspec.Struct, frozen=True):
@@ -45,21 +45,30 @@ class Scope(msgspec.Struct, frozen=True):
 ALL = Scope()
 
 
-def scope(snapshot: Snapshot, request: Filtered) -> Scope:
-    """Return the scope of a request. Raises UsageFailed for a pattern that is none."""
+def takes(request: Filtered) -> Callable[[str, str, str], bool] | None:
+    """Return a test for files by path, language and content, None when the filters leave all of them.
+
+    Raises UsageFailed for a bad pattern.
+    """
     accept = globs.paths(request.paths, request.excludes)
-    contents = CONTENT.get(request.content)
-    if accept is None and contents is None and not request.languages and not request.kind:
+    contents = _CONTENT.get(request.content)
+    languages = frozenset(request.languages)
+    if accept is None and contents is None and not languages:
+        return None
+    return lambda path, language, content: (
+        (not languages or language in languages)
+        and (contents is None or content in contents)
+        and (accept is None or accept(path))
+    )
+
+
+def scope(snapshot: Snapshot, request: Filtered) -> Scope:
+    """Return the scope of a request. Raises UsageFailed for a bad pattern."""
+    accept = takes(request)
+    if accept is None and not request.kind:
         return ALL
     files = None
-    if accept is not None or contents is not None or request.languages:
-        languages = frozenset(request.languages)
-        files = frozenset(
-            number
-            for number, path, language, content in read.paths(snapshot)
-            if (not languages or language in languages)
-            and (contents is None or content in contents)
-            and (accept is None or accept(path))
-        )
+    if accept is not None:
+        files = frozenset(number for number, *row in read.paths(snapshot) if accept(*row))
     chunks = read.chunks_of(snapshot, files, request.kind)
     return Scope(files, chunks, request.kind, frozenset(chunks))

@@ -13,15 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from ctxd.guide import Guide, SubQuery, Verdict
-from ctxd.search import fuse, globs, ranking, semantic
-from ctxd.search.candidates import Candidate, Retrieved, is_part
+from ctxd.search import globs
 from ctxd.search.filters import Scope
-from ctxd.search.line import Sought
-from ctxd.search.naming import Definition
 from ctxd.search.pack import CODE_SHARE, STUB_SHARE
-from ctxd.search.rank import TIERS, Scored
-from ctxd.search.ranking import Ranking
-from ctxd.search.weights import Without
+from ctxd.search.ranking import fuse, ranking, semantic
+from ctxd.search.ranking.candidates import Candidate, Retrieved, is_part
+from ctxd.search.ranking.line import Sought
+from ctxd.search.ranking.naming import Definition
+from ctxd.search.ranking.rank import TIERS, Scored
+from ctxd.search.ranking.ranking import Ranking
+from ctxd.search.ranking.weights import Without
 from ctxd.store import catalog, read
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.errors import UsageFailed

@@ -15,11 +15,12 @@ from ctxd import words
 from ctxd.guide import Verdict
 from ctxd.model import FileStat, Hit, Symbol, View
 from ctxd.render import escape, json
-from ctxd.search import excerpt, line, places
-from ctxd.search.candidates import Retrieved
+from ctxd.search import excerpt, places
 from ctxd.search.excerpt import Member
-from ctxd.search.line import Sought
-from ctxd.search.rank import Scored
+from ctxd.search.ranking import line
+from ctxd.search.ranking.candidates import Retrieved
+from ctxd.search.ranking.line import Sought
+from ctxd.search.ranking.rank import Scored
 from ctxd.store import read
 from ctxd.store.read import FileRow, SymbolRow
 from ctxd.store.snapshot import Snapshot

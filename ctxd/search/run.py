@@ -15,12 +15,13 @@ from ctxd.guide import UNSTEERED, Guide, Shown, Steered
 from ctxd.model import Found, Freshness, Hit, Stats, View
 from ctxd.render import json, text
 from ctxd.render.style import style
-from ctxd.search import absence, edges, expand, guided, pack, semantic, weights
+from ctxd.search import absence, expand, filters, guided, pack
 from ctxd.search.filters import Scope, scope
 from ctxd.search.hits import Builder
-from ctxd.search.rank import Scored
-from ctxd.search.ranking import Ranking, shares
-from ctxd.search.ranking import search as search
+from ctxd.search.ranking import semantic, weights
+from ctxd.search.ranking.rank import Scored
+from ctxd.search.ranking.ranking import Ranking, shares
+from ctxd.search.ranking.ranking import search as search
 from ctxd.search.sent import Session
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Find, Query
@@ -154,7 +155,7 @@ def _stands_out(ranking: Ranking, worth: Sequence[float]) -> bool:
 def _neighbours(snapshot: Snapshot, request: Query, ranking: Ranking, builder: Builder, budget: int) -> Iterator[Hit]:
     """Give what the best place leads to, as stubs that say why."""
     seed = expand.Seed(ranking.scored[0].candidate, ranking.sought, "usage" in ranking.plan.intents, request.kind)
-    nodes = expand.expanded(snapshot, seed, lambda graph: edges.taken(graph, request), expand.most(budget))
+    nodes = expand.expanded(snapshot, seed, lambda graph: graph.taken(filters.takes(request)), expand.most(budget))
     for node in nodes:
         yield msgspec.structs.replace(builder.stub(node.scored), via=("graph",), why=node.why)
 

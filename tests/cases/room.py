@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ctxd.model import Freshness, View
-from ctxd.search import run, symbols
+from ctxd.search import run
+from ctxd.search.listing import symbols
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Chunk, Files, Find, Status, Symbols
 from tests import indexed

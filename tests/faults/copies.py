@@ -23,7 +23,7 @@ Edit = tuple[str, str, str]
 ENDPOINT = "protocol/ctxprotocol/endpoint.py"
 # `ctx symbols slow-MS`: computes in SQL for so many milliseconds, and is right then.
 SLOW: Edit = (
-    "ctxd/search/symbols.py",
+    "ctxd/search/listing/symbols.py",
     '    wanted = request.pattern.strip().removesuffix("()")\n',
     '    wanted = request.pattern.strip().removesuffix("()")\n'
     '    if wanted.startswith("slow-"):\n'

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ctxd.search.graph import Graph
-from ctxd.search.resolver import Resolver
+from ctxd.search.edges.graph import Graph
+from ctxd.search.edges.resolver import Resolver
 from ctxd.store import relations
 from tests.indexed import Index
 from tests.ranking.edges.draw import drawn, resolved

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from ctxd.search.graph import Graph
-from ctxd.search.resolver import Resolver, Verdict
+from ctxd.search.edges.graph import Graph
+from ctxd.search.edges.resolver import Resolver, Verdict
 from ctxd.store import relations
 from ctxd.store.relations import Site
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ctxd.search import targets
-from ctxd.search.resolution.chain import Part, parse
-from ctxd.search.targets import Asked
+from ctxd.search.edges.resolution.chain import Part, parse
+from ctxd.search.listing import targets
+from ctxd.search.listing.targets import Asked
 from ctxprotocol.errors import FileNotIndexed, UsageFailed
 from tests.unit.edges.world import World, opened, world
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from ctxd.model import Freshness, View
-from ctxd.search import callees, callers, deps, targets
+from ctxd.search.listing import callees, callers, deps, targets
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Callees, Callers, Deps
 from tests.indexed import Index, lay

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from ctxd.model import Freshness
-from ctxd.search.files import files
-from ctxd.search.outline import outline
-from ctxd.search.place import chunk
-from ctxd.search.status import status
+from ctxd.search.listing.files import files
+from ctxd.search.listing.outline import outline
+from ctxd.search.listing.place import chunk
+from ctxd.search.listing.status import status
 from ctxd.state import Audited, WorktreeState
 from ctxprotocol.errors import FileNotIndexed, UsageFailed
 from ctxprotocol.messages import Chunk, Files, Outline, Status

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ctxd.model import Freshness
-from ctxd.search.symbols import symbols
+from ctxd.search.listing.symbols import symbols
 from ctxprotocol.errors import TooLong, UsageFailed
 from ctxprotocol.messages import Symbols
 from tests.unit.listing.index import Index, answered, directory, shop, symbol, view

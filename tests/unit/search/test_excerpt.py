@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxd.search.excerpt import Member, outline
-from ctxd.search.line import Sought, pick
+from ctxd.search.ranking.line import Sought, pick
 
 LINES = ["class Big:", *(f"    def method_{n}(self):" if n % 3 == 0 else f"        step({n})" for n in range(300))]
 MEMBERS = [Member(2 + n, 4 + n, n % 2 == 0, f"method_{n} method {n}") for n in range(0, 300, 3)]

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from ctxd.model import Freshness, View
-from ctxd.search import expand, paths, run
+from ctxd.search import expand, run
+from ctxd.search.edges import paths
 from ctxprotocol.messages import Query
 from tests.indexed import Index, lay
 

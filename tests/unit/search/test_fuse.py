@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxd.search.fuse import ordered, reciprocal
+from ctxd.search.ranking.fuse import ordered, reciprocal
 
 
 def test_reciprocal_falls_slowly() -> None:

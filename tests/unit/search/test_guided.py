@@ -14,10 +14,10 @@ from ctxd.guide import Guide, Steered, SubQuery, Verdict
 from ctxd.model import Freshness, Meaning, Understood, View
 from ctxd.search import guided, pack, run
 from ctxd.search.filters import Scope, scope
-from ctxd.search.ranking import search
-from ctxd.search.semantic import NO_WISH, Wish
+from ctxd.search.ranking.ranking import search
+from ctxd.search.ranking.semantic import NO_WISH, Wish
+from ctxd.search.ranking.weights import NONE
 from ctxd.search.sent import Session
-from ctxd.search.weights import NONE
 from ctxprotocol.messages import Answer, Find, Query
 from tests.indexed import Index, lay
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ctxd.search.plan import MAX_CHARACTERS, Plan, plan
+from ctxd.search.question.plan import MAX_CHARACTERS, Plan, plan
 from ctxprotocol.errors import TooLong
 
 

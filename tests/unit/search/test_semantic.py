@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 
 from ctxd.model import Freshness, Meaning, Understood, View
-from ctxd.search import run, semantic
+from ctxd.search import run
+from ctxd.search.ranking import semantic
 from ctxd.store import driver
 from ctxd.store.cache import Cache
 from ctxd.store.filling import Filled, begin, finish, keep, lacking, passages

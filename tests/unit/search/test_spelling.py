@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from ctxd.search import naming
 from ctxd.search.filters import ALL
-from ctxd.search.plan import plan
+from ctxd.search.question.plan import plan
+from ctxd.search.ranking import naming
 from ctxd.store import driver, spelling
 from ctxd.store.lexicon import Lexicon
 from ctxd.store.snapshot import Snapshot

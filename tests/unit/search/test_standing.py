@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ctxd.search import weights
 from ctxd.search.filters import Scope
+from ctxd.search.ranking import weights
 from ctxd.search.run import search
 from tests.indexed import Index, lay
 

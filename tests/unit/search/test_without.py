@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ctxd.search import weights
 from ctxd.search.filters import Scope
+from ctxd.search.ranking import weights
 from ctxd.search.run import search
 from ctxprotocol.errors import UsageFailed
 from tests.indexed import Index, lay

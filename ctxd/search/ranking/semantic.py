@@ -1,0 +1,105 @@
+"""When vectors speak, and what they say. Runs on a reader thread, in one snapshot.
+
+They speak when the question is prose and names nothing that is defined. Then the nearest chunks join the candidates,
+and nearness is a part of the score (`semantic`): more where even the best place by words holds few of them, and more in
+a file of which much is near. While some vectors lack they are left out, so that what is answered does not depend on
+when it is asked; who asks for them gets what is there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ctxd.model import Meaning
+from ctxd.search.filters import Scope
+from ctxd.search.question.plan import Plan
+from ctxd.search.ranking import weights
+from ctxd.search.ranking.rank import Scored
+from ctxd.store import read, vectors
+from ctxd.store.snapshot import Snapshot
+
+# Chunks that are looked at; among them are tests and documents, which count less.
+NEAREST = 100
+# Less alike than this is not alike: the nearest chunk to a question about something else.
+_LEAST = 0.25
+# Where all are equally near, all are nearest.
+_STEP = 1e-6
+PARTIAL = "vectors: partial, some places cannot be found by meaning yet; ctx status says how far they are"
+
+
+class Wish(msgspec.Struct, frozen=True, eq=False):
+    """Whether vectors may speak (`meaning`: whose), must (`forced`), or are forbidden (no `meaning`)."""
+
+    meaning: Meaning | None = None
+    forced: bool = False
+
+
+class Spoken(msgspec.Struct, frozen=True):
+    """What each chunk's nearness adds to its score, and what there is to say about it."""
+
+    shares: Mapping[int, float] = {}
+    warning: str = ""
+
+
+SILENT = Spoken()
+NO_WISH = Wish()
+
+
+def wish(meaning: Meaning | None, semantic: bool | None, without: weights.Without) -> Wish:
+    """Return what a request wants of vectors: `semantic` None leaves it to the evidence."""
+    if semantic is False or "semantic" in without:
+        return NO_WISH
+    return Wish(meaning, bool(semantic))
+
+
+def spoken(
+    snapshot: Snapshot, plan: Plan, wished: Wish, scored: Sequence[Scored], coverage: Mapping[int, float], within: Scope
+) -> Spoken:
+    """Return what vectors have to say about a question, after `scored` has been found by words."""
+    meaning = wished.meaning
+    if meaning is None:
+        return Spoken(warning="vectors: there are none here; ctx status says why") if wished.forced else SILENT
+    if not wished.forced and (plan.kind != "prose" or (scored and scored[0].tier)):
+        return SILENT
+    complete = vectors.ready(snapshot, meaning.model)
+    if not complete and not (wished.forced and vectors.any_of(snapshot, meaning.model)):
+        return Spoken(warning=_partial(snapshot, meaning.model)) if wished.forced else SILENT
+    asked = meaning.ask(plan.text)
+    if not asked.vector:
+        return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
+    found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
+    most = weights.SEMANTIC_ASKED if wished.forced else weights.SEMANTIC
+    weight = meaning.weight * most * (1.0 + _lack(scored, coverage))
+    return Spoken(_shares(snapshot, found, weight), "" if complete else _partial(snapshot, meaning.model))
+
+
+def _partial(snapshot: Snapshot, model: str) -> str:
+    """Return what is said while vectors lack: a question is never compared with those of another model."""
+    other = vectors.replaced(snapshot, model)
+    return f"{PARTIAL}; those by {other} are of no use to {model}, all are made anew" if other else PARTIAL
+
+
+def _lack(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
+    """Return how little of the question even the best place by words holds: 1 for nothing of it."""
+    best = max((coverage.get(chunk.id, 0.0) for chunk in scored[0].candidate.chunks), default=0.0) if scored else 0.0
+    return max(0.0, 1.0 - best / weights.SEMANTIC_LACK)
+
+
+def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float) -> dict[int, float]:
+    """Return each chunk's part: all of the weight for the nearest, nothing for the last, less where its file is not."""
+    if not found or found[0].cosine < _LEAST:
+        return {}
+    last = min(found[-1].cosine, found[0].cosine - _STEP)
+    near = {one.chunk: (one.cosine - last) / (found[0].cosine - last) for one in found if one.cosine >= _LEAST}
+    files = {chunk: row.file for chunk, row in read.chunks(snapshot, near.keys()).items()}
+    together: dict[int, float] = defaultdict(float)
+    for chunk, value in near.items():
+        together[files[chunk]] += value
+    most = max(together.values())
+    own, shared = 1.0 - weights.SEMANTIC_FILE, weights.SEMANTIC_FILE / most
+    return {
+        chunk: weight * value * (own + shared * together[files[chunk]]) for chunk, value in near.items() if value > 0.0
+    }
