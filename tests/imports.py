@@ -132,6 +132,24 @@ TABLE = (
         "a child loads no database and no loop",
         never=("asyncio",),
     ),
+    Row(
+        "ctxd.parse.families",
+        (
+            *("ctxd.parse.families", "ctxd.parse.capture", "ctxd.parse.languages"),
+            *LEAVES,
+        ),
+        "what a language's query cannot say is told of one tree or one text",
+        ("__future__", "bisect", "collections.abc", "itertools", "msgspec", "re", "typing", "tree_sitter"),
+    ),
+    Row(
+        "ctxd.parse.readers",
+        (
+            *("ctxd.parse.readers", "ctxd.parse.comments", "ctxd.parse.extracted", "ctxd.parse.families"),
+            *("ctxd.parse.languages", "ctxd.parse.structure", "ctxd.parse.symbols", *LEAVES),
+        ),
+        "a reader makes facts of one text, without a grammar",
+        ("__future__", "bisect", "collections.abc", "itertools", "json", "msgspec", "re", "typing"),
+    ),
     Row("ctxd.parse", ("ctxd.parse", "ctxd.piped", *LEAVES, ERRORS), ROOM, never=DATABASES),
     Row(
         "ctxd.remote",

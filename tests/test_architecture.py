@@ -37,6 +37,8 @@ def test_module_imports_only_what_the_table_allows(module: str) -> None:
         ("ctxd.search.ranking.bad", "from ctxd.search import pack"),
         ("ctxd.search.listing.bad", "from ctxd.search.ranking import rank"),
         ("ctxd.parse.worker", "import asyncio"),
+        ("ctxd.parse.readers.bad", "import tree_sitter"),
+        ("ctxd.parse.families.bad", "from ctxd.parse import pool"),
         ("ctxd.server", "from ctxd.worktrees import Worktrees"),
         ("ctxd.handlers", "from ctxd import main"),
         ("ctxd.render.bad", "import apsw"),

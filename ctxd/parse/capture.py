@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 import tree_sitter
 
-from ctxd.parse.families import Family
+from ctxd.parse.families.family import Family
 from ctxd.parse.grammar import Grammar
 
 # A receiver longer than this is a chain of calls that nobody resolves: it is there, and that is all that is kept.

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Sequence
 
-from ctxd.parse.families import Family
+from ctxd.parse.families.family import Family
 
 # A longer first paragraph is cut: it is for a one-line summary and for ranking.
 MAX_DOC = 400

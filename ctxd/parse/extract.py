@@ -32,70 +32,19 @@ import msgspec
 import tree_sitter
 
 from ctxd.model import Import
-from ctxd.parse.c import C
 from ctxd.parse.capture import capture
 from ctxd.parse.comments import header_end
-from ctxd.parse.cpp import Cpp
-from ctxd.parse.csharp import CSharp
-from ctxd.parse.dart import Dart
-from ctxd.parse.ecma import Ecma
-from ctxd.parse.elixir import Elixir
 from ctxd.parse.extracted import Extracted, ExtractFailed
-from ctxd.parse.families import Family, Go, Python
+from ctxd.parse.families.family import Family
+from ctxd.parse.families.table import FAMILIES
 from ctxd.parse.grammar import Grammar, compiled
-from ctxd.parse.haskell import Haskell
-from ctxd.parse.jvm import Java, Kotlin
-from ctxd.parse.languages import Family as FamilyName
 from ctxd.parse.languages import Language
-from ctxd.parse.lua import Lua
-from ctxd.parse.objectivec import ObjectiveC
-from ctxd.parse.ocaml import OCaml
 from ctxd.parse.owners import adopt
-from ctxd.parse.perl import Perl
-from ctxd.parse.php import Php
-from ctxd.parse.readers import READERS
-from ctxd.parse.ruby import Ruby
-from ctxd.parse.rust import Rust
-from ctxd.parse.scala import Scala
-from ctxd.parse.schemas import GraphQL, Proto
-from ctxd.parse.shell import Shell
-from ctxd.parse.statistics import Julia, R
+from ctxd.parse.readers.table import READERS
 from ctxd.parse.structure import Block, BlockKind, blocks
-from ctxd.parse.swift import Swift
 from ctxd.parse.symbols import line_starts, references, symbols
-from ctxd.parse.zig import Zig
 
 __all__ = ["Block", "BlockKind", "ExtractFailed", "Extracted", "by_lines", "extract"]
-
-
-_FAMILIES: dict[FamilyName, Family] = {
-    "ruby": Ruby(),
-    "elixir": Elixir(),
-    "perl": Perl(),
-    "bash": Shell(),
-    "lua": Lua(),
-    "php": Php(),
-    "python": Python(),
-    "ecma": Ecma(),
-    "go": Go(),
-    "c": C(),
-    "ocaml": OCaml(),
-    "julia": Julia(),
-    "r": R(),
-    "graphql": GraphQL(),
-    "proto": Proto(),
-    "haskell": Haskell(),
-    "cpp": Cpp(),
-    "objectivec": ObjectiveC(),
-    "rust": Rust(),
-    "swift": Swift(),
-    "zig": Zig(),
-    "java": Java(),
-    "kotlin": Kotlin(),
-    "scala": Scala(),
-    "csharp": CSharp(),
-    "dart": Dart(),
-}
 
 
 def extract(language: Language, source: bytes) -> Extracted:
@@ -116,7 +65,7 @@ def by_lines(language: Language, source: bytes, note: str) -> Extracted:
 
 
 def _by_grammar(language: Language, source: bytes) -> Extracted:
-    grammar, family = compiled(language), _FAMILIES.get(language.family) or Family()
+    grammar, family = compiled(language), FAMILIES.get(language.family) or Family()
     breaks = family.breaks(source)
     root = _root(grammar, family.mute(source) if breaks else source)
     if root.has_error and not breaks and (muted := family.mute(source)) != source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxd.parse.capture import Captured, Definition
-from ctxd.parse.families import CLASSES, FUNCTIONS, VALUES, Family, is_constant
+from ctxd.parse.families.family import CLASSES, FUNCTIONS, VALUES, Family, is_constant
 
 # Past this many characters only the direct owner is named: 30,000 nested functions would cost gigabytes.
 MAX_QUALIFIED = 400

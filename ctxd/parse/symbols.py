@@ -10,7 +10,7 @@ from typing import cast
 from ctxd.model import Reference, ReferenceKind, Symbol, SymbolKind
 from ctxd.parse import comments
 from ctxd.parse.capture import Captured, Definition, Use
-from ctxd.parse.families import CLASSES, VALUES, Family
+from ctxd.parse.families.family import CLASSES, VALUES, Family
 
 MAX_SIGNATURE = 240
 _RECEIVER = re.compile(rb"([A-Za-z_][\w.]{0,60})(?:\.|->|::)$")

@@ -10,7 +10,7 @@ from ctxd.parse.chunk import cut
 from ctxd.parse.extract import Extracted, extract
 from ctxd.parse.languages import named
 from ctxd.parse.lines import split
-from ctxd.parse.outline import MAX_KEYS, MAX_SIBLINGS
+from ctxd.parse.readers.outline import MAX_KEYS, MAX_SIBLINGS
 
 
 def read(language: str, text: str) -> Extracted:

@@ -8,9 +8,9 @@ import pytest
 
 from ctxd.parse.chunk import cut
 from ctxd.parse.extract import Extracted, extract
+from ctxd.parse.families.macros import without_macros
 from ctxd.parse.languages import detect, named
 from ctxd.parse.lines import split
-from ctxd.parse.macros import without_macros
 
 
 def read(language: str, text: str) -> Extracted:
