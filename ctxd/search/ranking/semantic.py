@@ -27,6 +27,7 @@ NEAREST = 100
 _LEAST = 0.25
 # Where all are equally near, all are nearest.
 _STEP = 1e-6
+FAR = "vectors: nothing here is near to that in meaning; this was found by words alone"
 PARTIAL = "vectors: partial, some places cannot be found by meaning yet; ctx status says how far they are"
 
 
@@ -73,7 +74,10 @@ def spoken(
     found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
     most = weights.SEMANTIC_ASKED if wished.forced else weights.SEMANTIC
     weight = meaning.weight * most * (1.0 + _lack(scored, coverage))
-    return Spoken(_shares(snapshot, found, weight), "" if complete else _partial(snapshot, meaning.model))
+    shares = _shares(snapshot, found, weight)
+    if not complete:
+        return Spoken(shares, _partial(snapshot, meaning.model))
+    return Spoken(shares, "" if shares or not wished.forced else FAR)
 
 
 def _partial(snapshot: Snapshot, model: str) -> str:

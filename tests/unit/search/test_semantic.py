@@ -135,6 +135,15 @@ def test_who_asks_for_partial_vectors_gets_them_and_is_told(partial: Asked) -> N
     assert found["warnings"] == [semantic.PARTIAL]
 
 
+def test_who_asks_for_vectors_where_nothing_is_near_is_told(room: Asked) -> None:
+    """What was found by words must not be taken for what is near; who did not ask is not told."""
+    found = room.answer("how the hours of a person change", semantic=True)
+
+    assert found["warnings"] == [semantic.FAR]
+    assert found["results"]
+    assert room.answer("how the hours of a person change")["warnings"] == []
+
+
 def test_who_asks_for_vectors_where_there_are_none_is_told(tmp_path: Path) -> None:
     """Neither a model, nor one whose vectors are not there yet."""
     empty = Asked(tmp_path)
