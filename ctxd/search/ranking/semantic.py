@@ -1,9 +1,10 @@
 """When vectors speak, and what they say. Runs on a reader thread, in one snapshot.
 
 They speak when the question is prose and names nothing that is defined. Then the nearest chunks join the candidates,
-and nearness is a part of the score (`semantic`): more where even the best place by words holds few of them, and more in
-a file of which much is near. While some vectors lack they are left out, so that what is answered does not depend on
-when it is asked; who asks for them gets what is there.
+and nearness is a part of the score (`semantic`): in a file of which much is near. Where even the best place by words
+holds little of the question it counts for more, and each chunk for itself: then there may be but one place. While some
+vectors lack they are left out, so that what is answered does not depend on when it is asked; who asks for them gets
+what is there.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ctxd.search.ranking.rank import Scored
 from ctxd.store import read, vectors
 from ctxd.store.snapshot import Snapshot
 
-# Chunks that are looked at; among them are tests and documents, which count less.
-NEAREST = 100
+# Chunks that are looked at: as many as by words, enough that those of a file together say something of it.
+NEAREST = 200
 # Less alike than this is not alike: the nearest chunk to a question about something else.
 _LEAST = 0.25
 # Where all are equally near, all are nearest.
@@ -73,8 +74,9 @@ def spoken(
         return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
     found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
     most = weights.SEMANTIC_ASKED if wished.forced else weights.SEMANTIC
-    weight = meaning.weight * most * (1.0 + _lack(scored, coverage))
-    shares = _shares(snapshot, found, weight)
+    lack = _lack(scored, coverage)
+    weight, shared = meaning.weight * most * (1.0 + lack), weights.SEMANTIC_FILE * (1.0 - lack)
+    shares = _shares(snapshot, found, weight, shared)
     if not complete:
         return Spoken(shares, _partial(snapshot, meaning.model))
     return Spoken(shares, "" if shares or not wished.forced else FAR)
@@ -92,8 +94,8 @@ def _lack(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
     return max(0.0, 1.0 - best / weights.SEMANTIC_LACK)
 
 
-def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float) -> dict[int, float]:
-    """Return each chunk's part: all of the weight for the nearest, nothing for the last, less where its file is not."""
+def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float, shared: float) -> dict[int, float]:
+    """Return each chunk's part: all of the weight for the nearest, nothing for the last; `shared` of it by its file."""
     if not found or found[0].cosine < _LEAST:
         return {}
     last = min(found[-1].cosine, found[0].cosine - _STEP)
@@ -103,7 +105,8 @@ def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float) ->
     for chunk, value in near.items():
         together[files[chunk]] += value
     most = max(together.values())
-    own, shared = 1.0 - weights.SEMANTIC_FILE, weights.SEMANTIC_FILE / most
     return {
-        chunk: weight * value * (own + shared * together[files[chunk]]) for chunk, value in near.items() if value > 0.0
+        chunk: weight * value * (1.0 - shared + shared * together[files[chunk]] / most)
+        for chunk, value in near.items()
+        if value > 0.0
     }

@@ -40,10 +40,10 @@ PHRASE = 0.25  # for each word of a run of the question's words, found in a row
 PHRASE_MOST = 3.0
 LITERAL = 4.0  # holds a quoted text as it stands
 USE = 3.0  # uses the name that the question asks the uses of
-SEMANTIC = 1.3  # the chunk nearest to the question's vector, in the file with most of what is near
-SEMANTIC_ASKED = 2.0  # the same, where vectors are asked for
+SEMANTIC = 1.6  # the chunk nearest to the question's vector, in the file with most of what is near
+SEMANTIC_ASKED = 3.0  # the same, where vectors are asked for
 SEMANTIC_LACK = 0.5  # less of the question than this in the best place by words: it counts up to twice as much
-SEMANTIC_FILE = 0.5  # how much of it is the file's
+SEMANTIC_FILE = 0.85  # how much of it is the file's, nothing where words find nothing
 KIND = 0.05  # a class says more than a variable, an exported name more than a private one
 
 # Factors, multiplied in: below what they repeat, unless the question asks for them.

@@ -41,8 +41,8 @@ class Forgetful:
 class Asked(Room):
     """A room whose chunks may have vectors. `questions` are those that were embedded."""
 
-    def __init__(self, directory: Path) -> None:
-        lay(str(directory / "tree"), FILES)
+    def __init__(self, directory: Path, files: dict[str, str] = FILES) -> None:
+        lay(str(directory / "tree"), files)
         super().__init__(str(directory / "tree"), str(directory / "index.db"))
         self.file = str(directory / "index.db")
         self.questions: list[str] = []
@@ -174,3 +174,15 @@ def test_what_is_like_nothing_finds_nothing(room: Asked) -> None:
     """The nearest of all chunks is not an answer by being nearest."""
     assert room.names("zyzzyva quuxly frobnication") == []
     assert room.names("zyzzyva quuxly frobnication", semantic=True) == []
+
+
+@pytest.mark.parametrize(("text", "first"), [("wipe the state", "src/many.py"), ("please wipe quuxly", "src/lone.py")])
+def test_words_that_find_something_make_the_file_count(tmp_path: Path, text: str, first: str) -> None:
+    """Where they find the question, what is near lies where much is near; where they find nothing, it stands alone."""
+    several = "".join(f"def erase_{name}(it):\n    return it.{name}\n\n\n" for name in "abc")
+    room = Asked(tmp_path, {**FILES, "src/many.py": several, "src/lone.py": "def erase(it):\n    return it\n"})
+    room.fill()
+
+    found = [one["file"] for one in room.answer(text, limit=40)["results"] if one["name"].startswith("erase")]
+
+    assert found[0] == first
