@@ -22,8 +22,9 @@ from ctxd.search.ranking.rank import Scored
 from ctxd.store import read, vectors
 from ctxd.store.snapshot import Snapshot
 
-# Chunks that are looked at: as many as by words, enough that those of a file together say something of it.
-NEAREST = 200
+# Chunks that are looked at: as many as by words, enough that those of a file together say something of it. Who asks for
+# meaning asks for a place: there the hundredth is far already.
+NEAREST, NEAREST_ASKED = 200, 100
 # Less alike than this is not alike: the nearest chunk to a question about something else.
 _LEAST = 0.25
 # Where all are equally near, all are nearest.
@@ -72,11 +73,12 @@ def spoken(
     asked = meaning.ask(plan.text)
     if not asked.vector:
         return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
-    found = vectors.nearest(snapshot, asked.vector, NEAREST, within=within.chunks)
-    most = weights.SEMANTIC_ASKED if wished.forced else weights.SEMANTIC
+    limit, most, shared = NEAREST, weights.SEMANTIC, weights.SEMANTIC_FILE
+    if wished.forced:
+        limit, most, shared = NEAREST_ASKED, weights.SEMANTIC_ASKED, weights.SEMANTIC_FILE_ASKED
+    found = vectors.nearest(snapshot, asked.vector, limit, within=within.chunks)
     lack = _lack(scored, coverage)
-    weight, shared = meaning.weight * most * (1.0 + lack), weights.SEMANTIC_FILE * (1.0 - lack)
-    shares = _shares(snapshot, found, weight, shared)
+    shares = _shares(snapshot, found, meaning.weight * most * (1.0 + lack), shared * (1.0 - lack))
     if not complete:
         return Spoken(shares, _partial(snapshot, meaning.model))
     return Spoken(shares, "" if shares or not wished.forced else FAR)

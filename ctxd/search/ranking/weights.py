@@ -44,6 +44,7 @@ SEMANTIC = 1.6  # the chunk nearest to the question's vector, in the file with m
 SEMANTIC_ASKED = 3.0  # the same, where vectors are asked for
 SEMANTIC_LACK = 0.5  # less of the question than this in the best place by words: it counts up to twice as much
 SEMANTIC_FILE = 0.85  # how much of it is the file's, nothing where words find nothing
+SEMANTIC_FILE_ASKED = 0.5  # the same, where vectors are asked for
 KIND = 0.05  # a class says more than a variable, an exported name more than a private one
 
 # Factors, multiplied in: below what they repeat, unless the question asks for them.
