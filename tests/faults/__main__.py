@@ -11,7 +11,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from tests.faults import (
@@ -100,11 +100,11 @@ EXPERIMENTS: dict[str, Callable[[Size, int, str], Row]] = {
 }
 
 
-def run(name: str, size: str, seed: int, bin: str = str(BIN)) -> Row:
+def run(name: str, size: Size, seed: int, bin: str = str(BIN)) -> Row:
     """Run one experiment; a fault of the experiment itself is a trial that did not survive."""
     began = time.perf_counter()
     try:
-        row = EXPERIMENTS[name](SIZES[size], seed, bin)
+        row = EXPERIMENTS[name](size, seed, bin)
     except Exception as fault:
         traceback.print_exc()
         row = Row(name, "ended by a fault of its own", seed)
@@ -117,6 +117,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", choices=SIZES, default="ci")
     parser.add_argument("--only", default=",".join(EXPERIMENTS), help="ids, with commas")
+    parser.add_argument("--numbers", type=span, metavar="A-B", help="only these n of R09: a run in parts")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 1_000_000, help="replays a run")
     parser.add_argument("--bin", default="", help="directory of the ctx and ctxd to try; else a copy of these packages")
     parser.add_argument("--json", type=Path, help="write the sheet there")
@@ -128,12 +129,19 @@ def main() -> int:
         return sheet(args, bin)
 
 
+def span(text: str) -> tuple[int, int]:
+    """Read "A-B"."""
+    first, last = map(int, text.split("-"))
+    return first, last
+
+
 def sheet(args: argparse.Namespace, bin: str) -> int:
     """Run the experiments that were asked for and print a line for each; return the exit code."""
     rows = []
+    size = replace(SIZES[args.size], numbers=args.numbers) if args.numbers else SIZES[args.size]
     print(f"faults, size {args.size}, seed {args.seed}, commit {commit()}, {platform.platform()}", flush=True)
     for name in args.only.split(","):
-        rows.append(run(name, args.size, args.seed, bin))
+        rows.append(run(name, size, args.seed, bin))
         print(rows[-1].line(), flush=True)
         if args.charts and rows[-1].chart:
             args.charts.mkdir(exist_ok=True)

@@ -126,11 +126,13 @@ def failing(size: Size, seed: int, bin: str) -> Row:
     try:
         with Lab(seed, bin) as lab:
             here = Faulty(lab, row)
-            for number in numbers(lab, *STARTS[size.name]):
+            for number in numbers(lab, size, *STARTS[size.name]):
                 for kind in FAULTS:
                     row.count(one_start(here, kind, number))
             here.start()
-            for tried, number in enumerate(numbers(lab, *NUMBERS[size.name]), 1):
+            if not (drawn := numbers(lab, size, *NUMBERS[size.name])):
+                raise ValueError(f"with this seed size {size.name} tries none of the numbers")
+            for tried, number in enumerate(drawn, 1):
                 for kind in FAULTS:
                     row.count(one_fault(here, kind, number))
                 if not tried % COMPARED_EVERY:
@@ -143,8 +145,10 @@ def failing(size: Size, seed: int, bin: str) -> Row:
     return row
 
 
-def numbers(lab: Lab, count: int, last: int) -> list[int]:
-    return sorted(lab.random.sample(range(1, last + 1), count))
+def numbers(lab: Lab, size: Size, count: int, last: int) -> list[int]:
+    """Draw `count` numbers up to `last`, and leave those that this part of the run is to try."""
+    drawn = sorted(lab.random.sample(range(1, last + 1), count))
+    return [number for number in drawn if size.numbers[0] <= number <= size.numbers[1]]
 
 
 def one_fault(here: Faulty, kind: str, number: int) -> str:

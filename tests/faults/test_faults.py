@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.faults.__main__ import EXPERIMENTS, run
+from tests.faults.lab import SIZES
 
 SEED = int(os.environ.get("FAULT_SEED", "0")) or int(time.time()) % 1_000_000
 
@@ -18,7 +19,7 @@ SEED = int(os.environ.get("FAULT_SEED", "0")) or int(time.time()) % 1_000_000
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_nothing_wrong_under_faults(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """No wrong answer, whatever happens; FAULT_SEED=N replays."""
-    row = run(name, "ci", SEED)
+    row = run(name, SIZES["ci"], SEED)
 
     with capsys.disabled():
         print("\n" + row.line())
