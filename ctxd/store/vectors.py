@@ -13,7 +13,8 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from operator import mul
+from itertools import takewhile
+from operator import itemgetter, mul
 
 import apsw
 import msgspec
@@ -80,9 +81,9 @@ def nearest(snapshot: Snapshot, question: bytes, limit: int, *, within: Sequence
     """
     measure = _Measure(snapshot.connection, question)
     exact = measure.exact(measure.coarse(within))
-    exact.sort(key=lambda one: -one.cosine)
-    cut = exact[limit - 1].cosine if len(exact) >= limit else -2.0
-    return [one for one in exact if one.cosine >= cut]
+    exact.sort(key=itemgetter(1), reverse=True)
+    cut = exact[limit - 1][1] if len(exact) >= limit else -2.0
+    return [Near(chunk, cosine) for chunk, cosine in takewhile(lambda one: one[1] >= cut, exact)]
 
 
 class _Measure:
@@ -122,15 +123,15 @@ class _Measure:
         counted.sort()
         return [(chunk, distance) for distance, chunk in counted[:most]]
 
-    def exact(self, chunks: Sequence[int]) -> list[Near]:
-        """Return the cosine of each; a vector without a direction is near to nothing."""
+    def exact(self, chunks: Sequence[int]) -> list[tuple[int, float]]:
+        """Return each chunk with its cosine; a vector without a direction is near to nothing."""
         value = "1 - vec_distance_cosine(vec_int8(body), vec_int8(?2))" if self._fast else "body, ?2"
         rows = self._connection.execute(
             f"SELECT chunk_id, {value} FROM vectors WHERE chunk_id IN (SELECT value FROM json_each(?1))",
             (json.dumps(list(chunks)), self._question),
         )
         found = rows if self._fast else ((chunk, _cosine(body, asked)) for chunk, body, asked in rows)
-        return [Near(chunk, round(cosine, _DIGITS)) for chunk, cosine in found if cosine is not None]
+        return [(chunk, round(cosine, _DIGITS)) for chunk, cosine in found if cosine is not None]
 
 
 def _cosine(one: bytes, other: bytes) -> float | None:

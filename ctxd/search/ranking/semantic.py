@@ -25,6 +25,8 @@ from ctxd.store.snapshot import Snapshot
 # Chunks that are looked at: as many as by words, enough that those of a file together say something of it. Who asks for
 # meaning asks for a place: there the hundredth is far already.
 NEAREST, NEAREST_ASKED = 200, 100
+# Of them so many become candidates, with those that are equal to the last: as many as by words.
+_CANDIDATES = 80
 # Less alike than this is not alike: the nearest chunk to a question about something else.
 _LEAST = 0.25
 # Where all are equally near, all are nearest.
@@ -97,7 +99,10 @@ def _lack(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
 
 
 def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float, shared: float) -> dict[int, float]:
-    """Return each chunk's part: all of the weight for the nearest, nothing for the last; `shared` of it by its file."""
+    """Return each chunk's part: all of the weight for the nearest, nothing for the last; `shared` of it by its file.
+
+    Those that get least are left out.
+    """
     if not found or found[0].cosine < _LEAST:
         return {}
     last = min(found[-1].cosine, found[0].cosine - _STEP)
@@ -107,8 +112,10 @@ def _shares(snapshot: Snapshot, found: Sequence[vectors.Near], weight: float, sh
     for chunk, value in near.items():
         together[files[chunk]] += value
     most = max(together.values())
-    return {
+    shares = {
         chunk: weight * value * (1.0 - shared + shared * together[files[chunk]] / most)
         for chunk, value in near.items()
         if value > 0.0
     }
+    least = sorted(shares.values(), reverse=True)[:_CANDIDATES][-1]
+    return {chunk: share for chunk, share in shares.items() if share >= least}

@@ -186,3 +186,16 @@ def test_words_that_find_something_make_the_file_count(tmp_path: Path, text: str
     found = [one["file"] for one in room.answer(text, limit=40)["results"] if one["name"].startswith("erase")]
 
     assert found[0] == first
+
+
+def test_of_what_is_near_the_first_become_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With those that are equal to the last."""
+    twins = {f"src/{name}.py": "def erase(it):\n    return it\n" for name in ("one", "two")}
+    less = {"src/less.py": "def erase_a(it):\n    return it.a\n\n\ndef erase_b(it):\n    return it.b\n"}
+    room = Asked(tmp_path, {**FILES, **twins, **less})
+    room.fill()
+    assert len(room.names("please wipe quuxly", limit=40)) > 3
+
+    monkeypatch.setattr(semantic, "_CANDIDATES", 1)
+
+    assert sorted(room.names("please wipe quuxly", limit=40)) == ["erase", "erase", "remove"]
