@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,12 @@ def replace(path: Path) -> None:
 
 def remove(path: Path) -> None:
     shutil.rmtree(path.parent)
+
+
+def outdate(path: Path) -> None:
+    """Write to it from outside: who has read it before has its pages in memory, and would not see what befalls it."""
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO meta VALUES ('written by a test', 1)")
 
 
 def index_of(home: Home) -> Path:
@@ -80,6 +88,7 @@ def test_one_damaged_index_does_not_hide_the_other_repositories(indexed: Home, r
     other = Tree(tmp_path / "other")
     other.write("o.py", "def beside(): pass\n")
     assert indexed.run("update", cwd=other.root).returncode == 0
+    outdate(harmed)
     overwrite(harmed)
 
     listed = {Path(row["root"]).name: row for row in indexed.json("repos", cwd="/")["results"]}
