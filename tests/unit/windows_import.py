@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -34,6 +35,8 @@ NAMES = {
 INSTEAD = {
     os: {"O_BINARY": 0, "O_NOINHERIT": 0},
     signal: {"SIGBREAK": 21},
+    # It decided when it was loaded; from Python 3.13 on it would ask for O_NONBLOCK.
+    shutil: {"_use_fd_functions": False},
     subprocess: {"CREATE_NO_WINDOW": 0x08000000, "CREATE_NEW_PROCESS_GROUP": 0x200},
 }
 # Of one platform only, and loaded nowhere else.
