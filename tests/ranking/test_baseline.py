@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from ctxclient.bench.datasets import Labelled, Question, Repository, Span
@@ -16,7 +17,8 @@ def test_a_file_counts_with_its_best_window(tmp_path: Path) -> None:
     (tmp_path / "short.py").write_text("a number\n")
     (tmp_path / "image.png").write_bytes(b"parser\0number")
 
-    found = baseline.results(baseline.indexed(str(tmp_path)), "parsers: number?")
+    with contextlib.closing(baseline.indexed(str(tmp_path))) as database:
+        found = baseline.results(database, "parsers: number?")
 
     assert found == [Span("long.py", 41, 80), Span("short.py", 1, 40)]
 
@@ -25,10 +27,9 @@ def test_words_are_no_operators(tmp_path: Path) -> None:
     """Quotes, brackets and AND in a question are words or nothing; a question without words finds nothing."""
     (tmp_path / "a.py").write_text("and near\n")
 
-    database = baseline.indexed(str(tmp_path))
-
-    assert [each.path for each in baseline.results(database, '"AND* NEAR(')] == ["a.py"]
-    assert baseline.results(database, "?!") == []
+    with contextlib.closing(baseline.indexed(str(tmp_path))) as database:
+        assert [each.path for each in baseline.results(database, '"AND* NEAR(')] == ["a.py"]
+        assert baseline.results(database, "?!") == []
 
 
 def test_ranks_are_of_relevant_files(tmp_path: Path) -> None:
