@@ -151,16 +151,10 @@ def file(snapshot: Snapshot, path: str) -> FileRow | None:
     )
 
 
-def scope(snapshot: Snapshot, accept: Callable[[FileRow], bool]) -> str:
-    """Return the ids of the indexed files that `accept` takes, as the `scope` of the other functions."""
+def scope(snapshot: Snapshot, accept: Callable[[str, str, str], bool]) -> str:
+    """Return the ids of the indexed files that `accept` takes by path, language and content, as `scope` elsewhere."""
     rows = snapshot.connection.execute("SELECT id, path, language, content FROM files WHERE skip = ''")
-    return json.dumps(
-        [
-            number
-            for number, path, language, content in rows
-            if accept(FileRow(path=path, language=language, content=content))
-        ]
-    )
+    return json.dumps([number for number, path, language, content in rows if accept(path, language, content)])
 
 
 def text(snapshot: Snapshot, path: str) -> bytes:

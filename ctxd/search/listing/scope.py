@@ -19,9 +19,7 @@ LISTED = 50
 def scope(snapshot: Snapshot, request: Filtered) -> str | None:
     """Return the files that the filters leave, as catalog takes them; None when all. Raises UsageFailed."""
     accept = takes(request)
-    if accept is None:
-        return None
-    return catalog.scope(snapshot, lambda row: accept(row.path, row.language, row.content))
+    return None if accept is None else catalog.scope(snapshot, accept)
 
 
 def narrow(request: Filtered) -> bool:

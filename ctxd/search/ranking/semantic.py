@@ -24,7 +24,7 @@ from ctxd.store.snapshot import Snapshot
 
 # Chunks that are looked at: as many as by words, enough that those of a file together say something of it. Who asks for
 # meaning asks for a place: there the hundredth is far already.
-NEAREST, NEAREST_ASKED = 200, 100
+_NEAREST, _NEAREST_ASKED = 200, 100
 # Of them so many become candidates, with those that are equal to the last: as many as by words.
 _CANDIDATES = 80
 # Less alike than this is not alike: the nearest chunk to a question about something else.
@@ -75,9 +75,9 @@ def spoken(
     asked = meaning.ask(plan.text)
     if not asked.vector:
         return Spoken(warning=f"vectors: {asked.trouble}; this was found by words alone")
-    limit, most, shared = NEAREST, weights.SEMANTIC, weights.SEMANTIC_FILE
+    limit, most, shared = _NEAREST, weights.SEMANTIC, weights.SEMANTIC_FILE
     if wished.forced:
-        limit, most, shared = NEAREST_ASKED, weights.SEMANTIC_ASKED, weights.SEMANTIC_FILE_ASKED
+        limit, most, shared = _NEAREST_ASKED, weights.SEMANTIC_ASKED, weights.SEMANTIC_FILE_ASKED
     found = vectors.nearest(snapshot, asked.vector, limit, within=within.chunks)
     lack = _lack(scored, coverage)
     shares = _shares(snapshot, found, meaning.weight * most * (1.0 + lack), shared * (1.0 - lack))
