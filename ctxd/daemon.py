@@ -37,6 +37,7 @@ from ctxd.remote.http import Http
 from ctxd.remote.ledger import Ledger
 from ctxd.remote.providers import Keys, Remote
 from ctxd.server import Report, Server
+from ctxd.store import pathfacts
 from ctxd.store.cache import Cache
 from ctxd.store.driver import tidy
 from ctxd.store.readers import Readers
@@ -331,7 +332,7 @@ def embedding(config: Config) -> choice.Wanted:
 
 def maker(settings: ParseSettings) -> str:
     """Return what decides an index's rows besides content: another maker means another index."""
-    return f"{fingerprint().hex()[:16]} {settings}"
+    return f"{fingerprint().hex()[:16]} {pathfacts.rules()} {settings}"
 
 
 def _log_to(path: str, level: str) -> None:

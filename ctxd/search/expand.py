@@ -20,10 +20,10 @@ from ctxd.search.edges.resolution import names
 from ctxd.search.edges.resolver import Resolver
 from ctxd.search.ranking.candidates import Candidate
 from ctxd.search.ranking.line import Sought
-from ctxd.search.ranking.rank import Scored
+from ctxd.search.ranking.scored import Scored
 from ctxd.store import read, relations
-from ctxd.store.read import BESIDE
 from ctxd.store.relations import Definition, Site
+from ctxd.store.schema import BESIDE
 from ctxd.store.snapshot import Snapshot
 
 MAX_NODES = 20

@@ -20,8 +20,8 @@ from ctxd.search.ranking import fuse, ranking, semantic
 from ctxd.search.ranking.candidates import Candidate, Retrieved, is_part
 from ctxd.search.ranking.line import Sought
 from ctxd.search.ranking.naming import Definition
-from ctxd.search.ranking.rank import TIERS, Scored
 from ctxd.search.ranking.ranking import Ranking
+from ctxd.search.ranking.scored import TIERS, Scored
 from ctxd.search.ranking.weights import Without
 from ctxd.store import catalog, read
 from ctxd.store.snapshot import Snapshot

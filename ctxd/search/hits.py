@@ -20,7 +20,7 @@ from ctxd.search.excerpt import Member
 from ctxd.search.ranking import line
 from ctxd.search.ranking.candidates import Retrieved
 from ctxd.search.ranking.line import Sought
-from ctxd.search.ranking.rank import Scored
+from ctxd.search.ranking.scored import Scored
 from ctxd.store import read
 from ctxd.store.read import FileRow, SymbolRow
 from ctxd.store.snapshot import Snapshot

@@ -19,9 +19,9 @@ from ctxd.search import absence, expand, filters, guided, pack
 from ctxd.search.filters import Scope, scope
 from ctxd.search.hits import Builder
 from ctxd.search.ranking import semantic, weights
-from ctxd.search.ranking.rank import Scored
 from ctxd.search.ranking.ranking import Ranking, shares
 from ctxd.search.ranking.ranking import search as search
+from ctxd.search.ranking.scored import Scored
 from ctxd.search.sent import Session
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Find, Query

@@ -14,11 +14,8 @@ import msgspec
 from ctxd.model import FileStat, Known, Symbol
 from ctxd.packing import unpack
 from ctxd.state import Counts, FileRow, LanguageCount, ReasonCount
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, STUB, TEST, VENDORED
+from ctxd.store.schema import BESIDE, GENERATED, QUALIFIED_NAME
 from ctxd.store.snapshot import Snapshot
-
-# Files that repeat or exercise what others define: their definitions come after those of the source itself.
-BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
 
 _DEFINED = f"""
 SELECT f.path, f.language, f.content, f.facts, n.name, {QUALIFIED_NAME}, s.kind, s.parent, s.exported,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
 
 # Both tables match whole names or words between `.`, `_` and `-`: `latest/` and `contest.py` are no tests.
 _DIRECTORIES = tuple(
@@ -23,9 +24,21 @@ _DIRECTORIES = tuple(
             VENDORED,
         ),
         (r"legacy|_?compat|deprecated|obsolete|attic", LEGACY),
-        (r"_?generated|__generated__|autogen", GENERATED),
+        # One header made of all of them, beside the headers themselves.
+        (r"_?generated|__generated__|autogen|single[_-](?:include|header)|amalgamat(?:ed|ion)", GENERATED),
+        # The plural: a folder called benchmark may well be the source of what measures.
+        (r"(?:.*[._-])?benchmarks|benches|(?:micro|macro)benchmarks?", BENCHMARK),
         (r"typeshed|stubs|typings|@types|[a-z0-9_.-]+-stubs", STUB),
     )
+)
+
+# What only the outermost folder says by such a name: deeper down it may be anything.
+_OUTERMOST = (
+    (re.compile(r"deps"), VENDORED),  # other people's code, in C and Elixir
+    (re.compile(r"man|web-?site"), EXAMPLE),
+    (re.compile(r"bench|benchmark|perf"), BENCHMARK),
+    (re.compile(r"fuzz(?:ing|ers?)?"), TEST),
+    (re.compile(r"dist"), GENERATED),
 )
 
 # Names as they are written: case tells UserTest.java from contest.java.
@@ -47,12 +60,16 @@ _NAMES = tuple(
             GENERATED,
         ),
         (r".*\.pyi|.*\.d\.[cm]?ts|.*\.rbi", STUB),
+        (
+            r".*[._-]bench(?:marks?)?\.[^.]+|bench_.*|.*[a-z0-9]Benchmarks?\.(?:java|kts?|scala|groovy|swift|cs)",
+            BENCHMARK,
+        ),
     )
 )
 
 
 def facts(path: str) -> int:
-    """Return the bits TEST, EXAMPLE, VENDORED, LEGACY, GENERATED, STUB of a worktree-relative path."""
+    """Return the bits TEST, EXAMPLE, VENDORED, LEGACY, GENERATED, STUB, BENCHMARK of a worktree-relative path."""
     *directories, name = path.split("/")
     bits = 0
     for directory in directories:
@@ -60,10 +77,16 @@ def facts(path: str) -> int:
         for pattern, bit in _DIRECTORIES:
             if pattern.fullmatch(lower):
                 bits |= bit
-    # C and Elixir projects keep other people's code in deps/ at the top; deeper down it may be anything.
-    if directories and directories[0] == "deps":
-        bits |= VENDORED
+    for pattern, bit in _OUTERMOST if directories else ():
+        if pattern.fullmatch(directories[0].lower()):
+            bits |= bit
     for pattern, bit in _NAMES:
         if pattern.fullmatch(name):
             bits |= bit
     return bits
+
+
+def rules() -> str:
+    """Return a digest of the rules by which `facts` decides: an index keeps what they said when it was filled."""
+    told = [(pattern.pattern, bit) for table in (_DIRECTORIES, _OUTERMOST, _NAMES) for pattern, bit in table]
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:8]

@@ -14,12 +14,10 @@ from typing import TypeVar
 import msgspec
 
 from ctxd.packing import unpack
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, QUALIFIED_NAME, REFERENCE_KINDS, STUB, TEST, VENDORED
+from ctxd.store.schema import BESIDE, QUALIFIED_NAME, REFERENCE_KINDS
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.texts import shown
 
-# Files that repeat or exercise what others define.
-BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
 Row = TypeVar("Row")
 _CALL, _TYPE = REFERENCE_KINDS.index("call"), REFERENCE_KINDS.index("type")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ctxd import words
 from ctxd.state import Near
 from ctxd.store import similar
-from ctxd.store.catalog import BESIDE
+from ctxd.store.schema import BESIDE
 from ctxd.store.snapshot import Snapshot
 
 _CANDIDATES = 2_000

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from ctxd.config import Config
+from ctxd.daemon import maker, settings_of
+from ctxd.store import pathfacts
 from ctxd.store.pathfacts import facts
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
 
 
 @pytest.mark.parametrize(
@@ -59,8 +62,50 @@ def test_words_that_hold_test_are_no_tests(path: str) -> None:
         ("src/generated/client.ts", GENERATED),
         ("regenerated.py", 0),
         ("vendor/x/tests/a_test.go", VENDORED | TEST),
+        ("single_include/all.hpp", GENERATED),
+        ("src/amalgamated/sqlite3.c", GENERATED),
+        ("tools/amalgamate/main.py", 0),
+        ("dist/app.js", GENERATED),
+        ("src/dist/app.js", 0),
+        ("man/tool.1.html", EXAMPLE),
+        ("src/man/render.c", 0),
+        ("website/src/App.tsx", EXAMPLE),
+        ("web-site/App.tsx", EXAMPLE),
+        ("src/site/model.py", 0),
+        ("benchmarks/Cache.cs", BENCHMARK),
+        ("src/Cache.Benchmarks/Get.cs", BENCHMARK),
+        ("crates/core/benches/parse.rs", BENCHMARK),
+        ("perf/run.c", BENCHMARK),
+        ("bench/run.c", BENCHMARK),
+        ("lib/benchmark/report.rb", 0),
+        ("tools/perf/builtin.c", 0),
+        ("src/parse.bench.ts", BENCHMARK),
+        ("parse_benchmark.cc", BENCHMARK),
+        ("bench_parse.py", BENCHMARK),
+        ("src/ParserBenchmark.java", BENCHMARK),
+        ("benchmark.py", 0),
+        ("workbench.py", 0),
+        ("fuzz/parse.rs", TEST),
+        ("fuzzing/parse.cc", TEST),
+        ("src/fuzz/parse.rs", 0),
     ],
 )
 def test_other_facts(path: str, bits: int) -> None:
     """Each bit for itself, and several together."""
     assert facts(path) == bits
+
+
+def test_an_index_filled_by_other_rules_is_another() -> None:
+    """What the bits are is kept in the index: the digest of the rules changes with any of them."""
+    before = pathfacts.rules()
+    assert before == pathfacts.rules() and before in maker(settings_of(Config()))
+
+
+@pytest.mark.parametrize("table", ["_DIRECTORIES", "_OUTERMOST", "_NAMES"])
+def test_the_digest_holds_every_rule(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
+    """One rule less in any table, or another bit for one, is another digest."""
+    before, rows = pathfacts.rules(), getattr(pathfacts, table)
+    monkeypatch.setattr(pathfacts, table, rows[1:])
+    shorter = pathfacts.rules()
+    monkeypatch.setattr(pathfacts, table, ((rows[0][0], rows[0][1] << 1), *rows[1:]))
+    assert len({before, shorter, pathfacts.rules()}) == 3

@@ -8,8 +8,8 @@ from ctxd.search.edges import variables
 from ctxd.search.edges.graph import Graph
 from ctxd.search.edges.resolution import families
 from ctxd.search.edges.values import Module, Named, Outside, Unknown, Value
-from ctxd.store.read import BESIDE
 from ctxd.store.relations import Definition
+from ctxd.store.schema import BESIDE
 
 # Definitions of one name whose files are read for their packages.
 _MAX_PACKAGES = 100

@@ -20,8 +20,8 @@ from ctxd.search.edges.resolution.chain import Part, parse
 from ctxd.search.edges.resolution.family import TYPES, fits
 from ctxd.search.edges.scopes import Scopes
 from ctxd.search.edges.values import Instance, Module, Named, Outside, Scope, Unknown, Value
-from ctxd.store.read import BESIDE
 from ctxd.store.relations import Definition, Site
+from ctxd.store.schema import BESIDE
 
 # References that a variable of the function around can be meant by.
 _LOCAL = frozenset({"call", "decorator", "route"})

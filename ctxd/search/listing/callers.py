@@ -17,8 +17,8 @@ from ctxd.search.listing import references, scope, targets
 from ctxd.search.listing.references import Resolved
 from ctxd.search.listing.targets import Asked
 from ctxd.store import relations
-from ctxd.store.read import BESIDE
 from ctxd.store.relations import Definition, Site
+from ctxd.store.schema import BESIDE
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Callers
 

@@ -15,7 +15,8 @@ from ctxd.search import absence, globs, places
 from ctxd.search.listing import scope
 from ctxd.search.ranking import announced
 from ctxd.store import catalog
-from ctxd.store.catalog import BESIDE, Defined
+from ctxd.store.catalog import Defined
+from ctxd.store.schema import BESIDE
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Symbols
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Intent = Literal["tests", "examples", "docs", "config", "legacy", "generated", "vendored", "stubs", "types", "usage"]
+Intent = Literal[
+    "tests", "examples", "benchmarks", "docs", "config", "legacy", "generated", "vendored", "stubs", "types", "usage"
+]
 
 _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     (
@@ -17,6 +19,7 @@ _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
         ),
     ),
     ("examples", re.compile(r"\bexamples?\b|\bdemos?\b|\bsamples?\b|\bhow (?:do|can|should) i use\b")),
+    ("benchmarks", re.compile(r"\bbench(?:es|mark\w*)?\b")),
     (
         "docs",
         re.compile(

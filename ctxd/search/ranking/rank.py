@@ -8,33 +8,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-import msgspec
-
 from ctxd.search.question.plan import Plan
 from ctxd.search.ranking import fuse, weights
 from ctxd.search.ranking.candidates import Candidate, Retrieved
 from ctxd.search.ranking.features import Subject
 from ctxd.search.ranking.naming import Definition
 from ctxd.search.ranking.penalties import Penalties, is_imports
+from ctxd.search.ranking.scored import Scored, ordered, placed, saturated
 from ctxd.search.ranking.shortlist import Base, Shortlist
 from ctxd.search.ranking.standing import Standing
-from ctxd.store.read import BESIDE, FileRow
-
-
-class Scored(msgspec.Struct, frozen=True, eq=False):
-    """A candidate with its score: the sum of `parts`, in the order they were applied."""
-
-    candidate: Candidate
-    score: float
-    parts: tuple[tuple[str, float], ...]
-
-    @property
-    def tier(self) -> float:
-        """The part of the score that no feature can make up for."""
-        return sum(value for name, value in self.parts if name in TIERS)
-
-
-TIERS = ("exact symbol", "located", "near symbol")
+from ctxd.store.read import FileRow
+from ctxd.store.schema import BESIDE
 
 
 def ranked(
@@ -72,9 +56,9 @@ def ranked(
         total += sum([value for _, value in tier])
         if total:
             scored.append(Scored(candidate, total, tuple([part for part in parts if part[1]])))
-    if "saturation" in without:
-        return fuse.ordered(scored, lambda one: one.score, lambda one: one.candidate.place)
-    return _saturated(scored)
+    if "place" not in without:
+        scored = placed(scored)
+    return ordered(scored) if "saturation" in without else saturated(scored)
 
 
 def _base(found: Shortlist, candidates: Sequence[Candidate]) -> list[Base]:
@@ -164,21 +148,6 @@ def _common(definitions: Sequence[Definition]) -> dict[int, float]:
     for one in definitions:
         files[one.place].add(one.symbol.file)
     return {place: min(1.0, weights.COMMON / len(found)) for place, found in files.items()}
-
-
-def _saturated(scored: Sequence[Scored]) -> list[Scored]:
-    """Let each further candidate of a file count half of the one before; tiers are not touched."""
-    seen: dict[int, int] = defaultdict(int)
-    found = []
-    for one in fuse.ordered(scored, lambda one: one.score, lambda one: one.candidate.place):
-        further = seen[one.candidate.file.id]
-        seen[one.candidate.file.id] += 1
-        loss = (one.score - one.tier) * (weights.SATURATION**further - 1)
-        if further and loss:
-            parts = (*one.parts, ("saturation", round(loss, 6)))
-            one = msgspec.structs.replace(one, score=one.score + loss, parts=parts)
-        found.append(one)
-    return fuse.ordered(found, lambda one: one.score, lambda one: one.candidate.place)
 
 
 def definition_order(

@@ -16,7 +16,7 @@ from ctxd.search.ranking.candidates import Retrieved, assemble
 from ctxd.search.ranking.features import Subject
 from ctxd.search.ranking.handed import handed_on
 from ctxd.search.ranking.line import Sought
-from ctxd.search.ranking.rank import Scored
+from ctxd.search.ranking.scored import Scored
 from ctxd.search.ranking.shortlist import shortlist
 from ctxd.search.ranking.standing import standing
 from ctxd.search.ranking.weights import NONE, Without

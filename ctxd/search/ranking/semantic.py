@@ -18,7 +18,7 @@ from ctxd.model import Meaning
 from ctxd.search.filters import Scope
 from ctxd.search.question.plan import Plan
 from ctxd.search.ranking import weights
-from ctxd.search.ranking.rank import Scored
+from ctxd.search.ranking.scored import Scored
 from ctxd.store import read, vectors
 from ctxd.store.snapshot import Snapshot
 

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Collection
 
 from ctxd.model import SymbolKind
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
 from ctxprotocol.errors import UsageFailed
 
 # bm25() weights of the columns path, name, context, body.
@@ -47,11 +47,19 @@ SEMANTIC_FILE = 0.85  # how much of it is the file's, nothing where words find n
 SEMANTIC_FILE_ASKED = 0.5  # the same, where vectors are asked for
 KIND = 0.05  # a class says more than a variable, an exported name more than a private one
 
+# Which candidate of a file is its best: the parts that are its own, and how much they count for that.
+PLACE = {
+    **dict.fromkeys(("lexical", "coverage", "literal", "phrase", "uses", "kind", "owner"), 1.0),
+    **dict.fromkeys(("name", "definition"), 2.0),
+    "semantic": 0.5,
+}
+
 # Factors, multiplied in: below what they repeat, unless the question asks for them.
 PENALTIES: tuple[tuple[str, int, float], ...] = (
     ("tests", TEST, 0.3),
     ("legacy", LEGACY, 0.3),
     ("examples", EXAMPLE, 0.3),
+    ("benchmarks", BENCHMARK, 0.3),
     ("generated", GENERATED, 0.4),
     ("vendored", VENDORED, 0.4),
     ("stubs", STUB, 0.7),
@@ -97,8 +105,8 @@ KINDS: tuple[SymbolKind, ...] = (
 # Every part of a score by the name under which `--explain` prints it; each can be left out to see what it is worth.
 FEATURES = (
     *("lexical", "coverage", "path", "file name", "folder", "module", "name", "owner", "exports", "kind", "coherence"),
-    *("literal", "phrase", "uses", "semantic", "definition", "exact symbol", "near symbol", "located", "saturation"),
-    *(name for name, _, _ in PENALTIES),
+    *("literal", "phrase", "uses", "semantic", "definition", "exact symbol", "near symbol", "located", "place"),
+    *("saturation", *(name for name, _, _ in PENALTIES)),
     *("untested", "older", "types", "docs", "config", "text", "re-export", "header", "imports", "tiny"),
 )
 Without = frozenset[str]

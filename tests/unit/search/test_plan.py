@@ -107,6 +107,8 @@ def test_cjk_is_asked_by_pairs() -> None:
         ("where is RetryPolicy used", "usage"),
         ("usages of Pool", "usage"),
         ("example of a charge", "examples"),
+        ("benchmarks of the parser", "benchmarks"),
+        ("how is hashing benchmarked", "benchmarks"),
         ("documentation of refunds", "docs"),
         ("where is the port configured", "config"),
         ("deprecated functions", "legacy"),

@@ -23,10 +23,12 @@ class Tree:
         return self.places(question, *without)[0].rpartition(":")[0]
 
     def parts(self, question: str, path: str) -> dict[str, float]:
-        """The parts of the score of a file's best place."""
+        """The parts of the scores of a file's places; what is the file's stands in one of them."""
         with self.index.snapshot() as snapshot:
             found = search(snapshot, question, Scope()).scored
-        return dict(next(one.parts for one in found if one.candidate.file.path == path))
+        every = [part for one in found if one.candidate.file.path == path for part in one.parts]
+        assert sum(name == "exports" for name, _ in every) <= 1
+        return dict(reversed(every))
 
     def places(self, question: str, *without: str) -> list[str]:
         with self.index.snapshot() as snapshot:
@@ -94,3 +96,13 @@ def test_the_imports_of_a_file_do_not_lead_it(tmp_path: Path) -> None:
     tree = Tree(tmp_path, {"take.ts": IMPORTS + body})
 
     assert tree.places("read a snapshot")[0] == "take.ts:4"
+
+
+def test_benchmarks_come_after_what_they_measure(tmp_path: Path) -> None:
+    """Unless they are what is asked for; so does the copy that holds all headers in one."""
+    tree = Tree(tmp_path, {"a/benchmarks/store.py": TEXT, "b/single_include/store.py": TEXT, "src/store.py": TEXT})
+
+    assert tree.first("compare the stored request") == "src/store.py"
+    assert tree.parts("compare the stored request", "a/benchmarks/store.py")["benchmarks"] < 0
+    assert tree.parts("compare the stored request", "b/single_include/store.py")["generated"] < 0
+    assert tree.first("benchmarks that compare the stored request") == "a/benchmarks/store.py"
