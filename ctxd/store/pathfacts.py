@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, TRANSLATED, VENDORED
 
 # Both tables match whole names or words between `.`, `_` and `-`: `latest/` and `contest.py` are no tests.
 _DIRECTORIES = tuple(
@@ -41,6 +41,17 @@ _OUTERMOST = (
     (re.compile(r"dist"), GENERATED),
 )
 
+# Languages that documents are translated into; others are also the names of something else (cs, io, os, ts).
+_LANGUAGE = r"(?:ar|bn|de|es|fa|fr|he|hi|hu|it|ja|ko|nl|pl|pt|ru|th|tr|uk|ur|vi|zh)(?:[_-][a-z]{2,4})?"
+
+# Folders that mean something only together.
+_TOGETHER = (
+    # What a front end is built to, in Phoenix and Rails.
+    (re.compile(r"/(?:priv/static|public/(?:assets|build|packs)|app/assets/builds)/"), GENERATED),
+    (re.compile(r"/wwwroot/lib/"), VENDORED),
+    (re.compile(rf"/(?:docs?|documentation|i18n|l10n|locales?|translations?)/{_LANGUAGE}/"), TRANSLATED),
+)
+
 # Names as they are written: case tells UserTest.java from contest.java.
 _NAMES = tuple(
     (re.compile(pattern), bit)
@@ -64,21 +75,26 @@ _NAMES = tuple(
             r".*[._-]bench(?:marks?)?\.[^.]+|bench_.*|.*[a-z0-9]Benchmarks?\.(?:java|kts?|scala|groovy|swift|cs)",
             BENCHMARK,
         ),
+        (rf"[A-Z][A-Za-z]*[._-](?i:{_LANGUAGE})\.(?:md|markdown|rst|adoc|txt)", TRANSLATED),
     )
 )
 
 
 def facts(path: str) -> int:
-    """Return the bits TEST, EXAMPLE, VENDORED, LEGACY, GENERATED, STUB, BENCHMARK of a worktree-relative path."""
-    *directories, name = path.split("/")
+    """Return the bits TEST, EXAMPLE, ... (schema.py) of a worktree-relative path."""
+    folder, _, name = path.rpartition("/")
+    directories = folder.lower().split("/") if folder else []
     bits = 0
     for directory in directories:
-        lower = directory.lower()
         for pattern, bit in _DIRECTORIES:
-            if pattern.fullmatch(lower):
+            if pattern.fullmatch(directory):
                 bits |= bit
     for pattern, bit in _OUTERMOST if directories else ():
-        if pattern.fullmatch(directories[0].lower()):
+        if pattern.fullmatch(directories[0]):
+            bits |= bit
+    below = "/" + "".join(f"{directory}/" for directory in directories)
+    for pattern, bit in _TOGETHER:
+        if pattern.search(below):
             bits |= bit
     for pattern, bit in _NAMES:
         if pattern.fullmatch(name):
@@ -88,5 +104,5 @@ def facts(path: str) -> int:
 
 def rules() -> str:
     """Return a digest of the rules by which `facts` decides: an index keeps what they said when it was filled."""
-    told = [(pattern.pattern, bit) for table in (_DIRECTORIES, _OUTERMOST, _NAMES) for pattern, bit in table]
+    told = [(pattern.pattern, bit) for table in (_DIRECTORIES, _OUTERMOST, _TOGETHER, _NAMES) for pattern, bit in table]
     return hashlib.sha256(repr(told).encode()).hexdigest()[:8]

@@ -8,7 +8,7 @@ from ctxd.config import Config
 from ctxd.daemon import maker, settings_of
 from ctxd.store import pathfacts
 from ctxd.store.pathfacts import facts
-from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, TRANSLATED, VENDORED
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,25 @@ def test_words_that_hold_test_are_no_tests(path: str) -> None:
         ("src/generated/client.ts", GENERATED),
         ("regenerated.py", 0),
         ("vendor/x/tests/a_test.go", VENDORED | TEST),
+        ("docs/fr/docs/index.md", TRANSLATED | EXAMPLE),
+        ("Docs/pt-BR/index.md", TRANSLATED | EXAMPLE),
+        ("src/i18n/zh_hant/login.ts", TRANSLATED),
+        ("docs/en/index.md", EXAMPLE),
+        ("docs/io/index.md", EXAMPLE),
+        ("app/de/index.ts", 0),
+        ("docs/de.md", EXAMPLE),
+        ("README.zh-CN.md", TRANSLATED),
+        ("pkg/README_ja.md", TRANSLATED),
+        ("README.md", 0),
+        ("README.rst", 0),
+        ("apps/web/priv/static/app.js", GENERATED),
+        ("priv/repo/seeds.exs", 0),
+        ("static/app.js", 0),
+        ("public/build/app.js", GENERATED),
+        ("public/index.php", 0),
+        ("app/assets/builds/app.js", GENERATED),
+        ("src/Web/wwwroot/lib/jquery.js", VENDORED),
+        ("src/Web/wwwroot/site.js", 0),
         ("single_include/all.hpp", GENERATED),
         ("src/amalgamated/sqlite3.c", GENERATED),
         ("tools/amalgamate/main.py", 0),
@@ -101,7 +120,7 @@ def test_an_index_filled_by_other_rules_is_another() -> None:
     assert before == pathfacts.rules() and before in maker(settings_of(Config()))
 
 
-@pytest.mark.parametrize("table", ["_DIRECTORIES", "_OUTERMOST", "_NAMES"])
+@pytest.mark.parametrize("table", ["_DIRECTORIES", "_OUTERMOST", "_TOGETHER", "_NAMES"])
 def test_the_digest_holds_every_rule(monkeypatch: pytest.MonkeyPatch, table: str) -> None:
     """One rule less in any table, or another bit for one, is another digest."""
     before, rows = pathfacts.rules(), getattr(pathfacts, table)

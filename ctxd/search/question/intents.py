@@ -6,7 +6,18 @@ import re
 from typing import Literal
 
 Intent = Literal[
-    "tests", "examples", "benchmarks", "docs", "config", "legacy", "generated", "vendored", "stubs", "types", "usage"
+    "tests",
+    "examples",
+    "benchmarks",
+    "docs",
+    "config",
+    "legacy",
+    "generated",
+    "vendored",
+    "stubs",
+    "translated",
+    "types",
+    "usage",
 ]
 
 _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
@@ -37,6 +48,8 @@ _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     ("legacy", re.compile(r"\blegacy\b|\bdeprecat\w+\b|\bcompat\w*\b|\bbackports?\b|\bold (?:api|version)\b")),
     ("generated", re.compile(r"\bgenerated\b|\bcodegen\b|\bprotobuf\b")),
     ("vendored", re.compile(r"\bvendor(?:ed)?\b|\bthird[ -]party\b|\bbundled\b")),
+    # Who asks in another script wants what is written in it.
+    ("translated", re.compile(r"\btranslat(?:ed|ions?)\b|[^\W\d_a-z]")),
     ("types", re.compile(r"\btypes?\b|\btyped\b|\binterfaces?\b|\bdefinitions?\b")),
     ("stubs", re.compile(r"\btype stubs?\b|\.pyi\b|\.d\.ts\b|\btypings?\b")),
     (

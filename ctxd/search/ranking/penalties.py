@@ -73,8 +73,13 @@ class Penalties:
         if candidate.symbol is None and path.rpartition("/")[2] in _REEXPORTS:
             yield "re-export", weights.REEXPORT
         stem, _, suffix = path.rpartition(".")
-        if suffix in _HEADERS and stem in self._sources:
+        if suffix in _HEADERS and (stem in self._sources or (self._sources and _is_told(candidate))):
             yield "header", weights.HEADER
+
+
+def _is_told(candidate: Candidate) -> bool:
+    """Return whether a place of a header only says what there is: prototypes, constants, macros."""
+    return candidate.symbol is None or candidate.symbol.kind in ("macro", "constant")
 
 
 def is_imports(candidate: Candidate) -> bool:

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Collection
 
 from ctxd.model import SymbolKind
-from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, VENDORED
+from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, TRANSLATED, VENDORED
 from ctxprotocol.errors import UsageFailed
 
 # bm25() weights of the columns path, name, context, body.
@@ -63,6 +63,7 @@ PENALTIES: tuple[tuple[str, int, float], ...] = (
     ("generated", GENERATED, 0.4),
     ("vendored", VENDORED, 0.4),
     ("stubs", STUB, 0.7),
+    ("translated", TRANSLATED, 0.5),
 )
 OLDER = 0.5  # the folder of a version, beside a newer file of the same name
 TYPES = 0.8  # a folder of TypeScript that only says what things look like
@@ -71,7 +72,7 @@ DOCS = 0.3
 CONFIG = 0.4
 TEXT = 0.4
 REEXPORT = 0.5
-HEADER = 0.6  # announces what the source file of the same name does
+HEADER = 0.6  # announces what the source file of the same name does, or any source
 IMPORTS = 0.85
 TINY = 0.75
 TINY_TOKENS = 6

@@ -109,6 +109,9 @@ def test_cjk_is_asked_by_pairs() -> None:
         ("example of a charge", "examples"),
         ("benchmarks of the parser", "benchmarks"),
         ("how is hashing benchmarked", "benchmarks"),
+        ("translations of the guide", "translated"),
+        ("数据校验", "translated"),
+        ("où est la file d'attente", "translated"),
         ("documentation of refunds", "docs"),
         ("where is the port configured", "config"),
         ("deprecated functions", "legacy"),
@@ -122,6 +125,7 @@ def test_intents(text: str, intent: str) -> None:
 def test_a_plain_question_has_no_intent() -> None:
     """Ordinary prose lifts no penalty."""
     assert not plan("how are expired keys removed").intents
+    assert not plan("how does RetryPolicy_2 wait – and 3 times at that").intents
 
 
 def test_over_the_limit_is_a_clear_error() -> None:

@@ -106,3 +106,35 @@ def test_benchmarks_come_after_what_they_measure(tmp_path: Path) -> None:
     assert tree.parts("compare the stored request", "a/benchmarks/store.py")["benchmarks"] < 0
     assert tree.parts("compare the stored request", "b/single_include/store.py")["generated"] < 0
     assert tree.first("benchmarks that compare the stored request") == "a/benchmarks/store.py"
+
+
+def test_a_translation_comes_after_what_it_was_translated_from(tmp_path: Path) -> None:
+    """Its code and names are the same; who asks in its script gets it."""
+    page = "# Compare\n\nCompare the stored request. {0}\n"
+    japanese = page.format("保存された要求 " * 2)
+    tree = Tree(
+        tmp_path,
+        {
+            "docs/ja/compare.md": page.format("保存された要求 " * 2),
+            "docs/guide/compare.md": page.format("It is a copy."),
+        },
+    )
+
+    assert tree.first("compare the stored request") == "docs/guide/compare.md"
+    assert tree.parts("compare the stored request", "docs/ja/compare.md")["translated"] < 0
+    assert "translated" not in tree.parts("保存された compare", "docs/ja/compare.md")
+
+
+HEADER = "#define QUEUE_RETRY_LIMIT 3 /* retry the queue so often */\n"
+QUEUED = '#include "all.h"\nint run(void) {\n  /* retry the queue */\n  return QUEUE_RETRY_LIMIT;\n}\n'
+
+
+def test_what_a_header_only_tells_comes_after_the_sources(tmp_path: Path) -> None:
+    """Beside sources; a project of headers has nothing else, and what is asked for by name is not lowered."""
+    tree = Tree(tmp_path / "both", {"include/all.h": HEADER, "src/run.c": QUEUED})
+    alone = Tree(tmp_path / "headers", {"include/all.h": HEADER})
+
+    assert tree.parts("how often is the queue tried in a retry", "include/all.h")["header"] < 0
+    assert "header" not in alone.parts("how often is the queue tried in a retry", "include/all.h")
+    assert tree.first("QUEUE_RETRY_LIMIT") == "include/all.h"
+    assert "header" not in tree.parts("QUEUE_RETRY_LIMIT", "include/all.h")
