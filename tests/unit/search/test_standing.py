@@ -115,7 +115,7 @@ def test_a_translation_comes_after_what_it_was_translated_from(tmp_path: Path) -
     tree = Tree(
         tmp_path,
         {
-            "docs/ja/compare.md": page.format("保存された要求 " * 2),
+            "docs/ja/compare.md": japanese,
             "docs/guide/compare.md": page.format("It is a copy."),
         },
     )
