@@ -22,9 +22,9 @@ from ctxd.search.ranking.scored import Scored
 from ctxd.store import read, vectors
 from ctxd.store.snapshot import Snapshot
 
-# Chunks that are looked at: as many as by words, enough that those of a file together say something of it. Who asks for
-# meaning asks for a place: there the hundredth is far already.
-_NEAREST, _NEAREST_ASKED = 200, 100
+# Chunks that are looked at: enough that those of a file together say something of it. Who asks for meaning asks for a
+# place: there the hundredth is far already.
+_NEAREST, _NEAREST_ASKED = 300, 100
 # Of them so many become candidates, with those that are equal to the last: as many as by words.
 _CANDIDATES = 80
 # Less alike than this is not alike: the nearest chunk to a question about something else.
