@@ -13,7 +13,8 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar, cast
 
 import apsw
@@ -45,7 +46,10 @@ _USED_UNIT_S = 3600
 _LEVEL = 1
 _HAVE_DEADLINE_S = 5.0
 _CALM_S = 1.0
+# A log longer than this is looked at: a checkpoint may empty it, or somebody pins it.
 _PINNED_BYTES = 32 << 20
+# Entries marked as used in one transaction: each may be a page of the log, and a rebuild uses tens of thousands.
+_USES = 1_000
 
 
 class Cache:
@@ -119,26 +123,13 @@ class Cache:
         forgotten."""
         if not self._puts and not self._uses:
             return
-        puts, uses, used = self._puts, self._uses, int(self._clock() // _USED_UNIT_S)
+        puts, uses, used = self._puts, sorted(self._uses), int(self._clock() // _USED_UNIT_S)
         self._puts, self._put_bytes, self._uses = {}, 0, set()
-
-        def write(connection: WriterConnection) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            rows = [(key, used, len(packed) + _ROW_BYTES, packed) for key, packed in puts.items()]
-            added = connection.executemany(
-                "INSERT INTO parsed(key, used, size, blob) VALUES(?,?,?,?) ON CONFLICT DO NOTHING RETURNING size",
-                rows,
-            )
-            self._size += sum(size for (size,) in added)
-            connection.executemany(
-                "UPDATE parsed SET used=? WHERE key=? AND used<?", [(used, key, used) for key in uses]
-            )
-            self._drop_oldest(connection)
-            connection.execute("COMMIT")
-
-        self._attempt(write)
-        if _size_of(self.path + "-wal") > _PINNED_BYTES:
-            self._start_anew()  # another program keeps the log from being emptied, and it would grow for ever
+        if not self._is_pinned():
+            self._attempt(partial(self._add, puts, used))
+        for start in range(0, len(uses), _USES):
+            if not self._is_pinned():
+                self._attempt(partial(_touch, uses[start : start + _USES], used))
         self._calm_at = time.monotonic() + _CALM_S
 
     def settle(self, now: float) -> float | None:
@@ -162,6 +153,26 @@ class Cache:
     def bound(self, max_bytes: int) -> None:
         """Let `max_bytes` count from the next flush on; any thread."""
         self._max_bytes = max_bytes
+
+    def _add(self, puts: Mapping[bytes, bytes], used: int, connection: WriterConnection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        rows = [(key, used, len(packed) + _ROW_BYTES, packed) for key, packed in puts.items()]
+        added = connection.executemany(
+            "INSERT INTO parsed(key, used, size, blob) VALUES(?,?,?,?) ON CONFLICT DO NOTHING RETURNING size", rows
+        )
+        self._size += sum(size for (size,) in added)
+        self._drop_oldest(connection)
+        connection.execute("COMMIT")
+
+    def _is_pinned(self) -> bool:
+        """Say whether the log is long and cannot be emptied, since another program reads what is below it.
+
+        Nothing is kept until it ends: to begin anew would lose hours of a model's work.
+        """
+        if _size_of(self.path + "-wal") <= _PINNED_BYTES:
+            return False
+        done = self._attempt(lambda c: c.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE))
+        return done is not None and done[1] < done[0]
 
     def _drop_oldest(self, connection: WriterConnection) -> None:
         for _ in range(_DROP_ROUNDS):
@@ -222,6 +233,12 @@ class Cache:
             remove(old)
         with contextlib.suppress(CtxError, OSError):
             create(self.path, _SCHEMA, _VERSION)
+
+
+def _touch(keys: Sequence[bytes], used: int, connection: WriterConnection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    connection.executemany("UPDATE parsed SET used=? WHERE key=? AND used<?", [(used, key, used) for key in keys])
+    connection.execute("COMMIT")
 
 
 def _current_file(state_dir: str) -> str:
