@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TypeVar, cast
 
 import apsw
@@ -48,7 +49,7 @@ _HAVE_DEADLINE_S = 5.0
 _CALM_S = 1.0
 # A log longer than this is looked at: a checkpoint may empty it, or somebody pins it.
 _PINNED_BYTES = 32 << 20
-# Entries marked as used in one transaction: each may be a page of the log, and a rebuild uses tens of thousands.
+# Entries marked as used at a time: each may be some pages of the log, and a rebuild uses tens of thousands.
 _USES = 1_000
 
 
@@ -119,22 +120,27 @@ class Cache:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was put and used, drop what is too much; writer thread. What cannot be kept is
-        forgotten."""
+        """Write what was put, mark some of what was used, drop what is too much; writer thread.
+
+        What cannot be kept is forgotten.
+        """
         if not self._puts and not self._uses:
             return
-        puts, uses, used = self._puts, sorted(self._uses), int(self._clock() // _USED_UNIT_S)
-        self._puts, self._put_bytes, self._uses = {}, 0, set()
-        if not self._is_pinned():
-            self._attempt(partial(self._add, puts, used))
-        for start in range(0, len(uses), _USES):
-            if not self._is_pinned():
-                self._attempt(partial(_touch, uses[start : start + _USES], used))
+        puts, used = self._puts, int(self._clock() // _USED_UNIT_S)
+        self._puts, self._put_bytes = {}, 0
+        if self._is_pinned():
+            self._uses.clear()
+            return
+        some = list(islice(self._uses, _USES))
+        self._uses.difference_update(some)
+        self._attempt(partial(self._write, puts, some, used))
         self._calm_at = time.monotonic() + _CALM_S
 
     def settle(self, now: float) -> float | None:
         """Flush, and empty the log after a time of calm; return the seconds until this wants another look."""
         self.flush()
+        if self._uses:
+            return 0.0  # whoever waits for the writer comes first
         if self._calm_at is None or self._connection is None:
             return None
         if now < self._calm_at:
@@ -145,8 +151,9 @@ class Cache:
         return None
 
     def close(self) -> None:
-        """Flush and close; writer thread."""
-        self.flush()
+        """Flush all and close; writer thread."""
+        while self._puts or self._uses:
+            self.flush()
         self._drop()
         tidy(self.path)
 
@@ -154,13 +161,16 @@ class Cache:
         """Let `max_bytes` count from the next flush on; any thread."""
         self._max_bytes = max_bytes
 
-    def _add(self, puts: Mapping[bytes, bytes], used: int, connection: WriterConnection) -> None:
+    def _write(
+        self, puts: Mapping[bytes, bytes], uses: Sequence[bytes], used: int, connection: WriterConnection
+    ) -> None:
         connection.execute("BEGIN IMMEDIATE")
         rows = [(key, used, len(packed) + _ROW_BYTES, packed) for key, packed in puts.items()]
         added = connection.executemany(
             "INSERT INTO parsed(key, used, size, blob) VALUES(?,?,?,?) ON CONFLICT DO NOTHING RETURNING size", rows
         )
         self._size += sum(size for (size,) in added)
+        connection.executemany("UPDATE parsed SET used=? WHERE key=? AND used<?", [(used, key, used) for key in uses])
         self._drop_oldest(connection)
         connection.execute("COMMIT")
 
@@ -233,12 +243,6 @@ class Cache:
             remove(old)
         with contextlib.suppress(CtxError, OSError):
             create(self.path, _SCHEMA, _VERSION)
-
-
-def _touch(keys: Sequence[bytes], used: int, connection: WriterConnection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    connection.executemany("UPDATE parsed SET used=? WHERE key=? AND used<?", [(used, key, used) for key in keys])
-    connection.execute("COMMIT")
 
 
 def _current_file(state_dir: str) -> str:

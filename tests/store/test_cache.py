@@ -205,6 +205,7 @@ def test_a_log_that_somebody_pins_does_not_grow(room: Room, monkeypatch: pytest.
 def test_using_much_of_it_at_once_loses_nothing(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rebuild marks all that it takes as used: its log is long for a moment, and pinned by nobody."""
     monkeypatch.setattr(module, "_PINNED_BYTES", 100_000)
+    monkeypatch.setattr(module, "_USES", 10)
     keys, path = [key(number) for number in range(100)], room.cache.path
     for number, one in enumerate(keys):
         in_writer(room, lambda cache, one=one, n=number: cache.put(one, noise(n, 3_000)))  # type: ignore[misc]
@@ -212,9 +213,27 @@ def test_using_much_of_it_at_once_loses_nothing(room: Room, monkeypatch: pytest.
 
     in_writer(room, lambda cache: [cache.get(one) for one in keys])
     in_writer(room, lambda cache: cache.put(key(100), b"blob"))
+    in_writer(room, lambda cache: cache.close())
 
     assert room.cache.path == path
     assert have(room, [*keys, key(100)]) == {*keys, key(100)}
+    with contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        assert connection.execute("SELECT count(DISTINCT used) FROM parsed").get == 1
+
+
+def test_who_waits_for_the_writer_comes_before_the_marks(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some are made at a time, and the writer looks for work in between."""
+    monkeypatch.setattr(module, "_USES", 10)
+    in_writer(room, lambda cache: [cache.put(key(number), b"blob") for number in range(25)])
+    have(room, [])
+
+    def use(cache: Cache) -> list[float | None]:
+        for number in range(25):
+            cache.get(key(number))
+        return [cache.settle(0.0) for _ in range(3)]
+
+    first, second, last = in_writer(room, use)  # type: ignore[misc]
+    assert first == second == 0.0 and last != 0.0
 
 
 @pytest.fixture
