@@ -23,7 +23,7 @@ from ctxd.search.ranking.line import Sought
 from ctxd.search.ranking.scored import Scored
 from ctxd.store import read, relations
 from ctxd.store.relations import Definition, Site
-from ctxd.store.schema import BESIDE
+from ctxd.store.schema import BEHIND
 from ctxd.store.snapshot import Snapshot
 
 MAX_NODES = 20
@@ -115,7 +115,7 @@ class _Walk:
         sources = self._graph.sources
 
         def key(step: _Step) -> tuple[bool, float, int, int]:
-            beside = bool(sources[step.one.file].facts & BESIDE)
+            beside = bool(sources[step.one.file].facts & BEHIND)
             return (beside, -round(self._worth(step.one.name), 6), step.steps, step.place)
 
         return sorted(self._found.values(), key=key)
@@ -159,7 +159,7 @@ class _Walk:
         """What uses a definition."""
         sites = [site for site in relations.sites(self._graph.snapshot, [one.name]) if site.kind in _BACK]
         sources = self._graph.sources
-        sites.sort(key=lambda site: (bool(sources[site.file].facts & BESIDE), sources[site.file].path, site.place))
+        sites.sort(key=lambda site: (bool(sources[site.file].facts & BEHIND), sources[site.file].path, site.place))
         for place, (site, target) in enumerate(self._sure(sites[:_USES])):
             around = self._graph.symbol(site.symbol)
             if target.id == one.id and around is not None:

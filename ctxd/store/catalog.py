@@ -14,7 +14,7 @@ import msgspec
 from ctxd.model import FileStat, Known, Symbol
 from ctxd.packing import unpack
 from ctxd.state import Counts, FileRow, LanguageCount, ReasonCount
-from ctxd.store.schema import BESIDE, GENERATED, QUALIFIED_NAME
+from ctxd.store.schema import BEHIND, GENERATED, QUALIFIED_NAME
 from ctxd.store.snapshot import Snapshot
 
 _DEFINED = f"""
@@ -216,7 +216,7 @@ def every(snapshot: Snapshot, *, kind: str = "", scope: str | None = None) -> It
         + _IN_SCOPE.replace("s.file_id", "s.id")
         + " AND (:kind = '' OR id IN (SELECT file_id FROM symbols WHERE kind = :kind))"
         " ORDER BY (facts & :beside) != 0, path",
-        {"scope": scope, "beside": BESIDE, "kind": kind},
+        {"scope": scope, "beside": BEHIND, "kind": kind},
     ).fetchall()
     statement = f"{_DEFINED} WHERE s.file_id = :file AND (:kind = '' OR s.kind = :kind) {_IN_ORDER}"
     for (number,) in order:

@@ -15,14 +15,14 @@ import msgspec
 from ctxd.store import read
 from ctxd.store.cache import Cache
 from ctxd.store.driver import WriterConnection
-from ctxd.store.schema import EXAMPLE, GENERATED, LEGACY, TEST, VENDORED
+from ctxd.store.schema import BEHIND, STUB
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.vectors import WANTED, signs
 
 _WITHOUT = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk_id = c.id)"
 # Of so few files the order does not matter.
 _FEW = 32
-_LAST = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED
+_LAST = BEHIND & ~STUB
 # Rows between two chances to end the writer's slice: about a millisecond.
 _ROWS = 50
 

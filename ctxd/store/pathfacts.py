@@ -7,7 +7,7 @@ import re
 
 from ctxd.store.schema import BENCHMARK, EXAMPLE, GENERATED, LEGACY, STUB, TEST, TRANSLATED, VENDORED
 
-# Both tables match whole names or words between `.`, `_` and `-`: `latest/` and `contest.py` are no tests.
+# These match whole names or words between `.`, `_` and `-`: `latest/` and `contest.py` are no tests.
 _DIRECTORIES = tuple(
     (re.compile(pattern), bit)
     for pattern, bit in (
@@ -27,7 +27,7 @@ _DIRECTORIES = tuple(
         # One header made of all of them, beside the headers themselves.
         (r"_?generated|__generated__|autogen|single[_-](?:include|header)|amalgamat(?:ed|ion)", GENERATED),
         # The plural: a folder called benchmark may well be the source of what measures.
-        (r"(?:.*[._-])?benchmarks|benches|(?:micro|macro)benchmarks?", BENCHMARK),
+        (r"(?:.*[.-])?benchmarks|benches|(?:micro|macro)benchmarks?", BENCHMARK),
         (r"typeshed|stubs|typings|@types|[a-z0-9_.-]+-stubs", STUB),
     )
 )
@@ -35,21 +35,29 @@ _DIRECTORIES = tuple(
 # What only the outermost folder says by such a name: deeper down it may be anything.
 _OUTERMOST = (
     (re.compile(r"deps"), VENDORED),  # other people's code, in C and Elixir
-    (re.compile(r"man|web-?site"), EXAMPLE),
-    (re.compile(r"bench|benchmark|perf"), BENCHMARK),
-    (re.compile(r"fuzz(?:ing|ers?)?"), TEST),
-    (re.compile(r"dist"), GENERATED),
+    (re.compile(r"man"), EXAMPLE),  # manual pages, as below docs/
 )
 
-# Languages that documents are translated into; others are also the names of something else (cs, io, os, ts).
-_LANGUAGE = r"(?:ar|bn|de|es|fa|fr|he|hi|hu|it|ja|ko|nl|pl|pt|ru|th|tr|uk|ur|vi|zh)(?:[_-][a-z]{2,4})?"
+# Languages that documents are translated into, with a region or a script.
+_LANGUAGE = (
+    r"(?:ar|bg|bn|ca|cn|cs|da|de|el|es|et|fa|fi|fr|he|hi|hr|hu|it|ja|jp|ko|kr|lt|lv|nb|nl|pl|pt|ro|ru|sk|sl|sr|sv|th|tr"
+    r"|tw|uk|ur|vi|zh)(?:[_-](?:[a-z]{2}|han[st]|latn|cyrl|419))?"
+)
+_DOCUMENT = r"(?:md|mdx|markdown|rst|adoc|txt|html?)"
 
-# Folders that mean something only together.
-_TOGETHER = (
-    # What a front end is built to, in Phoenix and Rails.
-    (re.compile(r"/(?:priv/static|public/(?:assets|build|packs)|app/assets/builds)/"), GENERATED),
-    (re.compile(r"/wwwroot/lib/"), VENDORED),
-    (re.compile(rf"/(?:docs?|documentation|i18n|l10n|locales?|translations?)/{_LANGUAGE}/"), TRANSLATED),
+# What only a whole path says, after a slash and in small letters.
+_PATHS = tuple(
+    (re.compile(pattern), bit)
+    for pattern, bit in (
+        # What a front end is built to, kept beside what it is built from.
+        (
+            r"(?:/dist|.*/(?:priv/static|public/(?:build|packs)|app/assets/builds))/.*\.(?:[cm]?js|css|map|html)",
+            GENERATED,
+        ),
+        (r".*/wwwroot/lib/.*", VENDORED),
+        (rf".*/(?:docs?|documentation|i18n|l10n|locales?|translations?)/{_LANGUAGE}/.*\.{_DOCUMENT}", TRANSLATED),
+        (rf".*/(?:readme|contributing|changelog|code_of_conduct|faq|install)[._-]{_LANGUAGE}\.{_DOCUMENT}", TRANSLATED),
+    )
 )
 
 # Names as they are written: case tells UserTest.java from contest.java.
@@ -71,11 +79,7 @@ _NAMES = tuple(
             GENERATED,
         ),
         (r".*\.pyi|.*\.d\.[cm]?ts|.*\.rbi", STUB),
-        (
-            r".*[._-]bench(?:marks?)?\.[^.]+|bench_.*|.*[a-z0-9]Benchmarks?\.(?:java|kts?|scala|groovy|swift|cs)",
-            BENCHMARK,
-        ),
-        (rf"[A-Z][A-Za-z]*[._-](?i:{_LANGUAGE})\.(?:md|markdown|rst|adoc|txt)", TRANSLATED),
+        (r".*[._-]bench(?:marks?)?\.[^.]+|.*[a-z0-9]Benchmarks?\.(?:java|kts?|scala|groovy|swift|cs)", BENCHMARK),
     )
 )
 
@@ -92,9 +96,9 @@ def facts(path: str) -> int:
     for pattern, bit in _OUTERMOST if directories else ():
         if pattern.fullmatch(directories[0]):
             bits |= bit
-    below = "/" + "".join(f"{directory}/" for directory in directories)
-    for pattern, bit in _TOGETHER:
-        if pattern.search(below):
+    whole = "/" + path.lower()
+    for pattern, bit in _PATHS:
+        if pattern.fullmatch(whole):
             bits |= bit
     for pattern, bit in _NAMES:
         if pattern.fullmatch(name):
@@ -104,5 +108,5 @@ def facts(path: str) -> int:
 
 def rules() -> str:
     """Return a digest of the rules by which `facts` decides: an index keeps what they said when it was filled."""
-    told = [(pattern.pattern, bit) for table in (_DIRECTORIES, _OUTERMOST, _TOGETHER, _NAMES) for pattern, bit in table]
+    told = [(pattern.pattern, bit) for table in (_DIRECTORIES, _OUTERMOST, _PATHS, _NAMES) for pattern, bit in table]
     return hashlib.sha256(repr(told).encode()).hexdigest()[:8]

@@ -14,7 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from ctxd.packing import unpack
-from ctxd.store.schema import BESIDE, QUALIFIED_NAME, REFERENCE_KINDS
+from ctxd.store.schema import BEHIND, QUALIFIED_NAME, REFERENCE_KINDS
 from ctxd.store.snapshot import Snapshot
 from ctxd.store.texts import shown
 
@@ -215,7 +215,7 @@ def ending(snapshot: Snapshot, path: str, limit: int, accept: Accept[FileRow] = 
         f"SELECT {_FILE} FROM files f WHERE f.skip = '' AND"
         " (f.path LIKE ? ESCAPE '\\' OR f.path LIKE ? ESCAPE '\\')"
         " ORDER BY length(f.path) > ?, (f.facts & ?) != 0, length(f.path), f.path",
-        (pattern, "%/" + pattern, len(path), BESIDE),
+        (pattern, "%/" + pattern, len(path), BEHIND),
     )
     return _first((FileRow(*row) for row in rows), limit, accept)
 
@@ -283,7 +283,7 @@ def _definitions(
         f"SELECT {_SYMBOL} FROM names n JOIN symbols s ON s.name_id = n.id JOIN files f ON f.id = s.file_id"
         f" WHERE {where} ORDER BY instr(s.parent || '/' || f.path, ?) = 0, (f.facts & ?) != 0, f.path, s.line_start,"
         " s.definition_line, s.id LIMIT ?",
-        (value, owner, BESIDE, limit if accept is None else -1),
+        (value, owner, BEHIND, limit if accept is None else -1),
     )
     return _first(map(_symbol, rows), limit, accept)
 

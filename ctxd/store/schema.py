@@ -17,8 +17,10 @@ REFERENCE_KINDS: tuple[ReferenceKind, ...] = get_args(ReferenceKind)
 
 # Facts that come from a file's path, as bits of files.facts.
 TEST, EXAMPLE, VENDORED, LEGACY, GENERATED, STUB, BENCHMARK, TRANSLATED = 1, 2, 4, 8, 16, 32, 64, 128
-# Files that repeat or exercise what others define: their definitions come after those of the source itself.
-BESIDE = TEST | EXAMPLE | BENCHMARK | VENDORED | LEGACY | GENERATED | STUB | TRANSLATED
+# Files that repeat or exercise what others define: source does not see what they define.
+BESIDE = TEST | EXAMPLE | VENDORED | LEGACY | GENERATED | STUB
+# What is listed after the source itself.
+BEHIND = BESIDE | BENCHMARK | TRANSLATED
 
 # The qualified name of the symbol `s` called `n.name`; stored it would be a third of the table.
 QUALIFIED_NAME = "CASE s.parent WHEN '' THEN n.name ELSE s.parent || '.' || n.name END"

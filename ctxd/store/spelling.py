@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ctxd import words
 from ctxd.state import Near
 from ctxd.store import similar
-from ctxd.store.schema import BESIDE
+from ctxd.store.schema import BEHIND
 from ctxd.store.snapshot import Snapshot
 
 _CANDIDATES = 2_000
@@ -43,7 +43,7 @@ def nearest_names(snapshot: Snapshot, name: str, n: int = 3) -> tuple[Near, ...]
             "SELECT f.path, s.definition_line FROM symbols s JOIN files f ON f.id = s.file_id"
             " WHERE s.name_id = (SELECT id FROM names WHERE name = ?)"
             " ORDER BY (f.facts & ?) != 0, f.path, s.definition_line LIMIT 1",
-            (candidate, BESIDE),
+            (candidate, BEHIND),
         ).get
         if place is not None:
             nearest.append(Near(candidate, *place))

@@ -18,7 +18,7 @@ from ctxd.search.listing.references import Resolved
 from ctxd.search.listing.targets import Asked
 from ctxd.store import relations
 from ctxd.store.relations import Definition, Site
-from ctxd.store.schema import BESIDE
+from ctxd.store.schema import BEHIND
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Callers
 
@@ -99,7 +99,7 @@ def _gather(graph: Graph, wanted: Sequence[Definition], names: Sequence[str]) ->
     if owners:
         found += [site for site in relations.sites(graph.snapshot, owners) if site.kind == "call"]
     sources = (graph.sources[file] for file in {site.file for site in found})
-    order = {one.id: (bool(one.facts & BESIDE), one.path) for one in sources}
+    order = {one.id: (bool(one.facts & BEHIND), one.path) for one in sources}
     found.sort(key=lambda site: (order[site.file], site.line, site.place))
     return found, frozenset(aliases).union(owners)
 

@@ -16,7 +16,7 @@ from ctxd.search.listing import scope
 from ctxd.search.ranking import announced
 from ctxd.store import catalog
 from ctxd.store.catalog import Defined
-from ctxd.store.schema import BESIDE
+from ctxd.store.schema import BEHIND
 from ctxd.store.snapshot import Snapshot
 from ctxprotocol.messages import Answer, Symbols
 
@@ -128,7 +128,7 @@ def _ends(whole: list[str], end: list[str]) -> bool:
 
 
 def _beside(one: Defined) -> bool:
-    return bool(one.facts & BESIDE)
+    return bool(one.facts & BEHIND)
 
 
 def _ordered(found: list[Defined], prototypes: frozenset[Defined]) -> list[Defined]:

@@ -30,12 +30,12 @@ _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
         ),
     ),
     ("examples", re.compile(r"\bexamples?\b|\bdemos?\b|\bsamples?\b|\bhow (?:do|can|should) i use\b")),
-    ("benchmarks", re.compile(r"\bbench(?:es|mark\w*)?\b")),
+    ("benchmarks", re.compile(r"\b(?:micro|macro)?bench(?:es|mark\w*)?\b")),
     (
         "docs",
         re.compile(
             r"\bdocs?\b|\bdocument(?:ed|ation)\b|\breadme\b|\bguides?\b|\btutorials?\b|\bchangelog\b"
-            r"|\brelease notes\b|\bcontributing\b|\blicen[sc]e\b|\.md\b|\.rst\b"
+            r"|\brelease notes\b|\bman ?pages?\b|\bcontributing\b|\blicen[sc]e\b|\.md\b|\.rst\b"
         ),
     ),
     (
@@ -46,10 +46,17 @@ _RULES: tuple[tuple[Intent, re.Pattern[str]], ...] = (
         ),
     ),
     ("legacy", re.compile(r"\blegacy\b|\bdeprecat\w+\b|\bcompat\w*\b|\bbackports?\b|\bold (?:api|version)\b")),
-    ("generated", re.compile(r"\bgenerated\b|\bcodegen\b|\bprotobuf\b")),
+    ("generated", re.compile(r"\bgenerated\b|\bcodegen\b|\bprotobuf\b|\bsingle[ -]header\b|\bamalgamat\w+")),
     ("vendored", re.compile(r"\bvendor(?:ed)?\b|\bthird[ -]party\b|\bbundled\b")),
     # Who asks in another script wants what is written in it.
-    ("translated", re.compile(r"\btranslat(?:ed|ions?)\b|[^\W\d_a-z]")),
+    (
+        "translated",
+        re.compile(
+            r"\btranslat\w+|\bi18n\b|\bl10n\b|\blocali[sz]\w+|[\u0400-\u1dff\u2e80-\ud7ff\uf900-\uffdc]"
+            r"|\b(?:arabic|chinese|czech|dutch|french|german|hindi|italian|japanese|korean|polish|portuguese|russian"
+            r"|spanish|turkish|ukrainian|vietnamese)\b"
+        ),
+    ),
     ("types", re.compile(r"\btypes?\b|\btyped\b|\binterfaces?\b|\bdefinitions?\b")),
     ("stubs", re.compile(r"\btype stubs?\b|\.pyi\b|\.d\.ts\b|\btypings?\b")),
     (

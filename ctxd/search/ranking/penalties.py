@@ -12,10 +12,11 @@ from ctxd.search.question.plan import Plan
 from ctxd.search.ranking import weights
 from ctxd.search.ranking.candidates import Candidate
 from ctxd.store.read import FileRow
-from ctxd.store.schema import EXAMPLE, TEST
+from ctxd.store.schema import BEHIND, EXAMPLE, TEST
 
 _HEADERS = frozenset({"h", "hpp", "hh"})
 _SOURCES = frozenset({"c", "cc", "cpp", "cxx", "m", "mm"})
+_CLANG = frozenset({"c", "cpp", "objectivec"})
 # Such files mostly pass on what others define.
 _REEXPORTS = frozenset({"__init__.py", "index.ts", "index.js", "mod.rs"})
 
@@ -32,8 +33,10 @@ class Penalties:
     def __init__(self, plan: Plan, candidates: Sequence[Candidate], older: frozenset[int]) -> None:
         self._asked = plan.intents
         self._older = older
-        split = (one.file.path.rpartition(".") for one in candidates)
-        self._sources = frozenset(stem for stem, _, suffix in split if suffix in _SOURCES)
+        sources = [one.file for one in candidates if one.file.path.rpartition(".")[2] in _SOURCES]
+        self._sources = frozenset(file.path.rpartition(".")[0] for file in sources)
+        # Tests and examples are there for headers alone, too.
+        self._has_sources = any(not file.facts & BEHIND and file.language in _CLANG for file in sources)
         self._files: dict[int, list[Factor]] = {}
 
     def factors(self, candidate: Candidate) -> list[Factor]:
@@ -73,13 +76,13 @@ class Penalties:
         if candidate.symbol is None and path.rpartition("/")[2] in _REEXPORTS:
             yield "re-export", weights.REEXPORT
         stem, _, suffix = path.rpartition(".")
-        if suffix in _HEADERS and (stem in self._sources or (self._sources and _is_told(candidate))):
+        if suffix in _HEADERS and (stem in self._sources or (self._has_sources and _is_told(candidate))):
             yield "header", weights.HEADER
 
 
 def _is_told(candidate: Candidate) -> bool:
-    """Return whether a place of a header only says what there is: prototypes, constants, macros."""
-    return candidate.symbol is None or candidate.symbol.kind in ("macro", "constant")
+    """Return whether a place of a header only says what there is."""
+    return candidate.symbol is not None and candidate.symbol.kind in ("macro", "constant")
 
 
 def is_imports(candidate: Candidate) -> bool:

@@ -18,7 +18,7 @@ from ctxd.search.ranking.scored import Scored, ordered, placed, saturated
 from ctxd.search.ranking.shortlist import Base, Shortlist
 from ctxd.search.ranking.standing import Standing
 from ctxd.store.read import FileRow
-from ctxd.store.schema import BESIDE
+from ctxd.store.schema import BEHIND
 
 
 def ranked(
@@ -166,7 +166,7 @@ def definition_order(
     for group in groups.values():
         group.sort(
             key=lambda one: (
-                bool(files[one.symbol.file].facts & BESIDE),
+                bool(files[one.symbol.file].facts & BEHIND),
                 files[one.symbol.file].content != "code",
                 one.symbol.id in announced,
                 kinds.get(one.symbol.kind, len(kinds)),

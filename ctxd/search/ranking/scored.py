@@ -13,6 +13,8 @@ from ctxd.search.ranking.penalties import is_imports
 
 # The parts of a score that no feature can make up for.
 TIERS = ("exact symbol", "located", "near symbol")
+# Scores that differ by less differ by the order of their sums.
+_EQUAL = 0.5 * 10**-fuse.DIGITS
 
 
 class Scored(msgspec.Struct, frozen=True, eq=False):
@@ -36,7 +38,8 @@ def placed(scored: Iterable[Scored]) -> list[Scored]:
     """Let the scores of a file's candidates go to them by what each says itself.
 
     A file is found by all that speaks for it, and most of that does not say where in it. What is best in the file
-    keeps its worth among the other files. Imports come last; where a name was asked for, its definition is the place.
+    keeps its worth among the other files. Imports come last, unless a text or a use that was asked for stands there;
+    where a name was asked for, its definition is the place.
     """
     files: dict[int, list[Scored]] = defaultdict(list)
     for one in scored:
@@ -51,21 +54,21 @@ def placed(scored: Iterable[Scored]) -> list[Scored]:
 
 def _redistributed(group: Sequence[Scored]) -> list[Scored]:
     worths = sorted((one.score for one in group), reverse=True)
-    best = sorted(
-        group,
-        key=lambda one: (is_imports(one.candidate), -round(_own(one), fuse.DIGITS), one.candidate.place),
-    )
+    best = sorted(group, key=lambda one: (_only_imports(one), -round(_own(one), fuse.DIGITS), one.candidate.place))
     return [
-        one if one.score == worth else one.plus("place", worth - one.score)
+        one if abs(one.score - worth) < _EQUAL else one.plus("place", worth - one.score)
         for one, worth in zip(best, worths, strict=True)
     ]
 
 
+def _only_imports(one: Scored) -> bool:
+    return is_imports(one.candidate) and not any(name in ("literal", "uses") for name, _ in one.parts)
+
+
 def _own(one: Scored) -> float:
-    """Return what of a score is the candidate's and not its file's, lowered as the score is."""
+    """Return what of a score is the candidate's and not its file's, lowered as the whole is."""
     own = sum([weights.PLACE.get(name, 0.0) * value for name, value in one.parts])
-    raised = sum([value for _, value in one.parts if value > 0.0])
-    return own * one.score / raised if raised else own
+    return own * one.score / sum([value for _, value in one.parts if value > 0.0])
 
 
 def saturated(scored: Iterable[Scored]) -> list[Scored]:
@@ -76,7 +79,7 @@ def saturated(scored: Iterable[Scored]) -> list[Scored]:
         further = seen[one.candidate.file.id]
         seen[one.candidate.file.id] += 1
         loss = (one.score - one.tier) * (weights.SATURATION**further - 1)
-        found.append(one.plus("saturation", round(loss, 6)) if further and loss else one)
+        found.append(one.plus("saturation", loss) if further and loss else one)
     return ordered(found)
 
 

@@ -93,8 +93,9 @@ def _partial(snapshot: Snapshot, model: str) -> str:
 
 
 def _lack(scored: Sequence[Scored], coverage: Mapping[int, float]) -> float:
-    """Return how little of the question even the best place by words holds: 1 for nothing of it."""
-    best = max((coverage.get(chunk.id, 0.0) for chunk in scored[0].candidate.chunks), default=0.0) if scored else 0.0
+    """Return how little of the question even the best file's best place by words holds: 1 for nothing of it."""
+    first = [one.candidate for one in scored if one.candidate.file.id == scored[0].candidate.file.id]
+    best = max((coverage.get(chunk.id, 0.0) for one in first for chunk in one.chunks), default=0.0)
     return max(0.0, 1.0 - best / weights.SEMANTIC_LACK)
 
 

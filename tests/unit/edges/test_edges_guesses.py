@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.unit.edges.world import World, opened
+from pathlib import Path
+
+from tests.unit.edges.world import World, opened, world
 
 here = opened(
     {
@@ -110,3 +112,19 @@ def test_a_name_of_the_standard_library_is_no_members(here: World) -> None:
 def test_what_holds_anything_has_no_members_of_ours(here: World) -> None:
     """A configuration has what someone puts into it."""
     assert _sure(here, "set_up_all") == []
+
+
+def test_what_only_ranks_behind_is_seen_by_source(tmp_path: Path) -> None:
+    """A folder called benchmarks may be what a project is about: its calls are as sure as any. Tests are not seen."""
+    node = "package shop;\npublic class {0} {{\n  public void {1}() {{}}\n}}\n"
+    api = (
+        "package shop;\nclass Api {\n  void run(Node node, Fake fake) {\n    node.archive();\n    fake.lay();\n  }\n}\n"
+    )
+    files = {
+        "benchmarks/Node.java": node.format("Node", "archive"),
+        "test/Fake.java": node.format("Fake", "lay"),
+        "api/Api.java": api,
+    }
+    with world(str(tmp_path), files) as made:
+        assert made.counts("archive")["sure"] == 1
+        assert made.counts("lay").get("sure", 0) == 0

@@ -109,9 +109,17 @@ def test_cjk_is_asked_by_pairs() -> None:
         ("example of a charge", "examples"),
         ("benchmarks of the parser", "benchmarks"),
         ("how is hashing benchmarked", "benchmarks"),
+        ("the microbenchmark of hashing", "benchmarks"),
+        ("which bench is slow", "benchmarks"),
+        ("man page of the tool", "docs"),
+        ("the single header", "generated"),
+        ("amalgamated sources", "generated"),
         ("translations of the guide", "translated"),
+        ("how to translate the guide", "translated"),
+        ("Japanese readme", "translated"),
+        ("i18n of the guide", "translated"),
         ("数据校验", "translated"),
-        ("où est la file d'attente", "translated"),
+        ("как проверить", "translated"),
         ("documentation of refunds", "docs"),
         ("where is the port configured", "config"),
         ("deprecated functions", "legacy"),
@@ -125,7 +133,7 @@ def test_intents(text: str, intent: str) -> None:
 def test_a_plain_question_has_no_intent() -> None:
     """Ordinary prose lifts no penalty."""
     assert not plan("how are expired keys removed").intents
-    assert not plan("how does RetryPolicy_2 wait – and 3 times at that").intents
+    assert not plan("latency in µs, O(n²), naïve Bayes – and 3 times at that").intents
 
 
 def test_over_the_limit_is_a_clear_error() -> None:

@@ -80,6 +80,18 @@ def test_imports_come_last_in_their_file(index: Index) -> None:
     assert "imports" in kinds and kinds[-1] == "imports"
 
 
+@pytest.mark.parametrize("question", ['where is "import session_store" of the visitor', "who imports session_store"])
+def test_imports_that_were_asked_for_come_first(index: Index, question: str) -> None:
+    """A text that stands there alone, or the use of a name, is what was sought."""
+    first = next(one for one in found(index, question) if one.candidate.file.path == "a.py")
+    assert first.candidate.line_start == 1
+
+
+def test_no_score_is_negative(index: Index) -> None:
+    """However little one holds."""
+    assert all(one.score >= 0.0 for question in (QUESTION, "store", "key") for one in found(index, question))
+
+
 def test_a_definition_that_was_asked_for_stays_where_it_is(index: Index) -> None:
     """With a tier in the file nothing is given away."""
     every = found(index, "Session")
@@ -87,14 +99,50 @@ def test_a_definition_that_was_asked_for_stays_where_it_is(index: Index) -> None
     assert not any(name == "place" for one in every for name, _ in one.parts)
 
 
-def test_what_lowers_a_place_lowers_its_own_worth(index: Index) -> None:
-    """Of two places that say the same, the fragment is not the first of the file."""
-    one, other = found(index, QUESTION, "place", "saturation")[:2]
-    assert one.candidate.file.path == other.candidate.file.path
-    full = Scored(one.candidate, 1.0, (("lexical", 1.0),))
-    tiny = Scored(other.candidate, 1.05, (("lexical", 1.0), ("file name", 0.4), ("tiny", -0.35)))
+def scored(one: Scored, *parts: tuple[str, float]) -> Scored:
+    return Scored(one.candidate, sum(value for _, value in parts), parts)
 
-    assert [(x.candidate.place, round(x.score, 6)) for x in placed([tiny, full])] == [
-        (full.candidate.place, 1.05),
-        (tiny.candidate.place, 1.0),
-    ]
+
+def places(every: list[Scored]) -> list[tuple[str, float]]:
+    return [(name_of(one), round(one.score, 6)) for one in placed(every)]
+
+
+@pytest.fixture
+def two(index: Index) -> tuple[Scored, Scored]:
+    """Two places of one file, `gather` before `purge_session`."""
+    one, other = sorted(
+        (one for one in found(index, QUESTION, "place", "saturation") if name_of(one) in ("gather", "purge_session")),
+        key=lambda one: one.candidate.line_start,
+    )
+    return one, other
+
+
+def test_what_lowers_a_place_lowers_its_own_worth(two: tuple[Scored, Scored]) -> None:
+    """Of two places that say the same, the fragment is not the first of the file."""
+    tiny = scored(two[0], ("lexical", 1.0), ("file name", 0.6), ("tiny", -0.5))
+    full = scored(two[1], ("lexical", 1.0))
+
+    assert places([tiny, full]) == [("purge_session", 1.1), ("gather", 1.0)]
+
+
+def test_places_that_say_the_same_stand_in_the_order_of_lines(two: tuple[Scored, Scored]) -> None:
+    """Whatever order they come in, and whatever their file says."""
+    early, late = scored(two[0], ("lexical", 1.0)), scored(two[1], ("lexical", 1.0), ("coherence", 0.8))
+
+    assert places([late, early]) == places([early, late]) == [("gather", 1.8), ("purge_session", 1.0)]
+
+
+@pytest.mark.parametrize(
+    ("own", "worth"),
+    [
+        ("lexical", 1.0), ("coverage", 1.0), ("literal", 1.0), ("phrase", 1.0), ("uses", 1.0), ("kind", 1.0),
+        ("owner", 1.0), ("name", 2.0), ("definition", 2.0), ("semantic", 0.5), ("file name", 0.0), ("exports", 0.0),
+    ],
+)  # fmt: skip
+def test_what_each_part_says_of_the_place(two: tuple[Scored, Scored], own: str, worth: float) -> None:
+    """Names count twice, nearness half, what is the file's nothing."""
+    held, other = scored(two[1], (own, 1.0)), scored(two[0], ("lexical", max(worth - 0.01, 0.0)), ("path", 0.3))
+    more = scored(two[0], ("lexical", worth + 0.01), ("path", 0.3))
+
+    assert places([other, held])[0][0] == ("purge_session" if worth else "gather")
+    assert places([more, held])[0][0] == "gather"

@@ -125,16 +125,44 @@ def test_a_translation_comes_after_what_it_was_translated_from(tmp_path: Path) -
     assert "translated" not in tree.parts("保存された compare", "docs/ja/compare.md")
 
 
-HEADER = "#define QUEUE_RETRY_LIMIT 3 /* retry the queue so often */\n"
+HEADER = """#define QUEUE_RETRY_LIMIT 3 /* retry the queue so often */
+
+
+inline int queue_retry_now(int queue) {
+  /* retry the queue */
+  int left = queue;
+  while (left > 0) {
+    left -= 1;
+  }
+  return left;
+}
+"""
 QUEUED = '#include "all.h"\nint run(void) {\n  /* retry the queue */\n  return QUEUE_RETRY_LIMIT;\n}\n'
+RETRIED = "how often is the queue tried in a retry limit"
 
 
 def test_what_a_header_only_tells_comes_after_the_sources(tmp_path: Path) -> None:
-    """Beside sources; a project of headers has nothing else, and what is asked for by name is not lowered."""
-    tree = Tree(tmp_path / "both", {"include/all.h": HEADER, "src/run.c": QUEUED})
-    alone = Tree(tmp_path / "headers", {"include/all.h": HEADER})
+    """Its macros, not what it defines; and nothing that is asked for by name."""
+    tree = Tree(tmp_path, {"include/all.h": HEADER, "src/run.c": QUEUED})
+    with tree.index.snapshot() as snapshot:
+        every = search(snapshot, RETRIED, Scope()).scored
+    lowered = {
+        one.candidate.symbol.name: "header" in dict(one.parts)
+        for one in every
+        if one.candidate.symbol is not None and one.candidate.file.path == "include/all.h"
+    }
 
-    assert tree.parts("how often is the queue tried in a retry", "include/all.h")["header"] < 0
-    assert "header" not in alone.parts("how often is the queue tried in a retry", "include/all.h")
+    assert lowered == {"QUEUE_RETRY_LIMIT": True, "queue_retry_now": False}
     assert tree.first("QUEUE_RETRY_LIMIT") == "include/all.h"
     assert "header" not in tree.parts("QUEUE_RETRY_LIMIT", "include/all.h")
+
+
+def test_a_project_of_headers_has_nothing_else(tmp_path: Path) -> None:
+    """A test or an example that includes them is no source of theirs; one of the same stem is."""
+    alone = Tree(tmp_path / "alone", {"include/all.h": HEADER})
+    tested = Tree(tmp_path / "tested", {"include/all.h": HEADER, "tests/run.c": QUEUED, "examples/run.c": QUEUED})
+    paired = Tree(tmp_path / "paired", {"src/all.h": HEADER, "src/all.c": QUEUED})
+
+    assert "header" not in alone.parts(RETRIED, "include/all.h")
+    assert "header" not in tested.parts(RETRIED, "include/all.h")
+    assert paired.parts(RETRIED, "src/all.h")["header"] < 0
