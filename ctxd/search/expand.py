@@ -115,8 +115,8 @@ class _Walk:
         sources = self._graph.sources
 
         def key(step: _Step) -> tuple[bool, float, int, int]:
-            beside = bool(sources[step.one.file].facts & BEHIND)
-            return (beside, -round(self._worth(step.one.name), 6), step.steps, step.place)
+            behind = bool(sources[step.one.file].facts & BEHIND)
+            return (behind, -round(self._worth(step.one.name), 6), step.steps, step.place)
 
         return sorted(self._found.values(), key=key)
 

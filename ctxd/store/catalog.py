@@ -215,8 +215,8 @@ def every(snapshot: Snapshot, *, kind: str = "", scope: str | None = None) -> It
         "SELECT id FROM files s WHERE skip = '' AND "
         + _IN_SCOPE.replace("s.file_id", "s.id")
         + " AND (:kind = '' OR id IN (SELECT file_id FROM symbols WHERE kind = :kind))"
-        " ORDER BY (facts & :beside) != 0, path",
-        {"scope": scope, "beside": BEHIND, "kind": kind},
+        " ORDER BY (facts & :behind) != 0, path",
+        {"scope": scope, "behind": BEHIND, "kind": kind},
     ).fetchall()
     statement = f"{_DEFINED} WHERE s.file_id = :file AND (:kind = '' OR s.kind = :kind) {_IN_ORDER}"
     for (number,) in order:

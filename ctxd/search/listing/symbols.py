@@ -95,7 +95,7 @@ def _matched(snapshot: Snapshot, pattern: str, within: str | None) -> list[Defin
         literal = "" if folded else globs.literal(dotted)
         found = catalog.matching(snapshot, accept, qualified=qualified, literal=literal, scope=within)
         if found:
-            return sorted(found, key=lambda one: (_beside(one), one.path, one.symbol.line_start))
+            return sorted(found, key=lambda one: (_behind(one), one.path, one.symbol.line_start))
     return []
 
 
@@ -127,7 +127,7 @@ def _ends(whole: list[str], end: list[str]) -> bool:
     return whole[-len(end) :] == end
 
 
-def _beside(one: Defined) -> bool:
+def _behind(one: Defined) -> bool:
     return bool(one.facts & BEHIND)
 
 
@@ -137,7 +137,7 @@ def _ordered(found: list[Defined], prototypes: frozenset[Defined]) -> list[Defin
         kind = next((i for i, kinds in enumerate(_KINDS) if symbol.kind in kinds), len(_KINDS))
         private = not symbol.exported
         return (
-            _beside(one),
+            _behind(one),
             one.content != "code",
             one in prototypes,
             kind,

@@ -15,7 +15,7 @@ from ctxd.store.read import FileRow
 from ctxd.store.schema import BEHIND, EXAMPLE, TEST
 
 _HEADERS = frozenset({"h", "hpp", "hh"})
-_SOURCES = frozenset({"c", "cc", "cpp", "cxx", "m", "mm"})
+# Languages that have headers: what is written in them and is none is a source.
 _CLANG = frozenset({"c", "cpp", "objectivec"})
 # Such files mostly pass on what others define.
 _REEXPORTS = frozenset({"__init__.py", "index.ts", "index.js", "mod.rs"})
@@ -33,10 +33,11 @@ class Penalties:
     def __init__(self, plan: Plan, candidates: Sequence[Candidate], older: frozenset[int]) -> None:
         self._asked = plan.intents
         self._older = older
-        sources = [one.file for one in candidates if one.file.path.rpartition(".")[2] in _SOURCES]
-        self._sources = frozenset(file.path.rpartition(".")[0] for file in sources)
+        clang = ((one.file, one.file.path.rpartition(".")) for one in candidates if one.file.language in _CLANG)
+        sources = {stem: file for file, (stem, _, suffix) in clang if suffix not in _HEADERS}
+        self._sources = frozenset(sources)
         # Tests and examples are there for headers alone, too.
-        self._has_sources = any(not file.facts & BEHIND and file.language in _CLANG for file in sources)
+        self._has_sources = any(not file.facts & BEHIND for file in sources.values())
         self._files: dict[int, list[Factor]] = {}
 
     def factors(self, candidate: Candidate) -> list[Factor]:

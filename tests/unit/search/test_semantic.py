@@ -11,7 +11,7 @@ import pytest
 
 from ctxd.model import Freshness, Meaning, Understood, View
 from ctxd.search import run
-from ctxd.search.ranking import semantic
+from ctxd.search.ranking import semantic, weights
 from ctxd.store import driver
 from ctxd.store.cache import Cache
 from ctxd.store.filling import Filled, begin, finish, keep, lacking, passages
@@ -199,3 +199,16 @@ def test_of_what_is_near_the_first_become_candidates(tmp_path: Path, monkeypatch
     monkeypatch.setattr(semantic, "_CANDIDATES", 1)
 
     assert sorted(room.names("please wipe quuxly", limit=40)) == ["erase", "erase", "remove"]
+
+
+def test_what_words_find_is_what_their_best_file_holds(tmp_path: Path) -> None:
+    """Its first place may be the one that is called so; vectors count for no more where another holds the words."""
+    gather = "def gather(rows):\n    # at night, by age: visitor gone, old records expire\n    return rows\n"
+    made = Asked(tmp_path, {**FILES, "src/clean.py": f"{gather}\n\ndef expire_records(key):\n    return key\n"})
+    made.fill()
+
+    found = made.answer("old records of a visitor expire by age at night")["results"]
+
+    assert found[0]["name"] == "expire_records"
+    parts = [part["value"] for one in found for part in one["explain"] if part["feature"] == "semantic"]
+    assert 0.0 < max(parts) <= weights.SEMANTIC

@@ -160,7 +160,8 @@ def test_what_a_header_only_tells_comes_after_the_sources(tmp_path: Path) -> Non
 def test_a_project_of_headers_has_nothing_else(tmp_path: Path) -> None:
     """A test or an example that includes them is no source of theirs; one of the same stem is."""
     alone = Tree(tmp_path / "alone", {"include/all.h": HEADER})
-    tested = Tree(tmp_path / "tested", {"include/all.h": HEADER, "tests/run.c": QUEUED, "examples/run.c": QUEUED})
+    beside = {"tests/run.c": QUEUED, "examples/run.c": QUEUED, "tool.py": "# retry the queue\nrun()\n"}
+    tested = Tree(tmp_path / "tested", {"include/all.h": HEADER, **beside})
     paired = Tree(tmp_path / "paired", {"src/all.h": HEADER, "src/all.c": QUEUED})
 
     assert "header" not in alone.parts(RETRIED, "include/all.h")
